@@ -8,7 +8,7 @@ Group = Literal["Build", "Watch", "Govern", "Automate"]
 
 @dataclass(frozen=True, slots=True)
 class AdminPage:
-    """A page of the admin, by default the list of a `model` such as `catalog.contentitem`."""
+    """A page in the admin: by default, the list of a `model` such as `catalog.contentitem`."""
 
     group: Group
     place: int
@@ -19,7 +19,7 @@ class AdminPage:
     about: str = ""
     """The purpose of the list, shown if the list is empty."""
     below: str = ""
-    """The title of another page, of which this page is a tab. A tab has no menu item."""
+    """The title of the page on which this page is a tab. A tab has no menu item."""
     url: str = ""
     """The name of the page's URL, if it is not the list of a model."""
     permission: str = ""

@@ -17,7 +17,7 @@ documents only the first.
 SIGNATURE = b"PK\x01\x02"
 """The bytes at the start of each entry in an archive's directory."""
 ENTRY_BYTES = 46
-"""The number of bytes of a directory entry before its name."""
+"""The number of bytes in a directory entry before the name."""
 LENGTHS = slice(28, 34)
 """The position of the lengths of the name, extra field and comment in a directory entry, 16 bits
 each.
@@ -51,7 +51,7 @@ class CountedDirectory:
         return getattr(self.file, name)
 
     def read(self, size: int = -1) -> bytes:
-        """Read from the archive's file. Raises `TooManyEntries`."""
+        """Read from the archive's file. Raises `TooManyEntries` if the limit is exceeded."""
         found = self.file.read(size)
         start, entries = 0, 0
         while found.startswith(SIGNATURE, start):

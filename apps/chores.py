@@ -16,7 +16,7 @@ class Interval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """A recurring task, which only one worker at a time runs."""
+    """A recurring task that only one worker runs at a time."""
 
     title: str
     """The name in the admin and in log messages."""

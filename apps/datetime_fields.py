@@ -19,8 +19,8 @@ def check_bounds(at: datetime) -> None:
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` within the bounds of `apps.datetimes`. Forms and each save of a row check
-    the bounds.
+    """A `DateTimeField` within the bounds of `apps.datetimes`. The bounds are checked by forms and
+    whenever a row is saved.
     """
 
     default_validators = [check_bounds]
@@ -51,7 +51,7 @@ def repair_times(app: str, *columns: tuple[str, str]) -> migrations.RunPython:
 
 
 def move_into_bounds(rows: "QuerySet[Any]", column: str) -> None:
-    """Change times out of bounds to the nearest allowed times, without loading the rows."""
+    """Change out-of-bounds times to the nearest allowed times, without loading the rows."""
     rows.filter(**{f"{column}__lt": EARLIEST}).update(**{column: EARLIEST})
     last = LATEST.replace(year=LATEST.year - 1, month=12, day=31)
     rows.filter(**{f"{column}__gte": LATEST}).update(**{column: last})

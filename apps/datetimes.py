@@ -1,4 +1,4 @@
-"""Parses dates and times from users and other programs, within bounds.
+"""Parses dates and times from users and other programs, and rejects those out of bounds.
 
 Python and PostgreSQL support different ranges of years, and time zone conversions fail at the ends
 of a range. Every time within these bounds can be stored and shown in every time zone.
@@ -56,7 +56,9 @@ def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> d
 
 
 def read_http_date(written: str) -> datetime | None:
-    """Parse an HTTP header such as `Date`, and return it in UTC, or None if it is invalid."""
+    """Parse the value of an HTTP header such as `Date`. Return the time in UTC, or None if it is
+    invalid.
+    """
     try:
         found = parsedate_to_datetime(written)
         return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))

@@ -1,5 +1,5 @@
-"""Reads environment variables. The variable `NAME_FILE` can contain the path of a file with the
-value instead.
+"""Reads environment variables. Instead of `NAME`, the variable `NAME_FILE` can be set to the path
+of a file that contains the value.
 
 Orchestrators mount secrets as files, because files are not visible to other processes or in dumps
 of the environment.
@@ -21,11 +21,11 @@ class WrongVariable(ValueError):
 
 
 def read_variable(name: str) -> str | None:
-    """Return the value without surrounding white space, or None if neither `NAME` nor `NAME_FILE`
-    is set.
+    """Return the value without surrounding whitespace, or None if neither `NAME` nor `NAME_FILE` is
+    set.
 
-    Reads the file at each call. Raises `WrongVariable` if both are set, or if the file is missing,
-    empty or not UTF-8.
+    The file is read on each call. Raises `WrongVariable` if both are set, or if the file is
+    missing, empty or not UTF-8.
     """
     value = os.environ.get(name)
     file = os.environ.get(f"{name}_FILE", "").strip()

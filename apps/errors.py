@@ -4,11 +4,11 @@
   - BadRequest                the request is invalid
     + ContextTooLong            the request exceeds the model's context window
   - NotAuthenticated          the credentials are missing or invalid
-  - ApplicationNotFound       the caller has no application of that name
-  - PlaceNotFound             there is no chat place of that name
+  - ApplicationNotFound       the caller has no application with that name
+  - PlaceNotFound             there is no chat place with that name
   - ApplicationBroken         the application's manifest is invalid or refers to something that does not exist
   - Unsupported               the workspace does not support a feature (such as prompts without DIAL)
-  - DeploymentNotFound        there is no deployment of that name
+  - DeploymentNotFound        there is no deployment with that name
   - FileRefused               a file is too large, or the caller may not write it
     + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
@@ -21,14 +21,14 @@
   - Stopped                   a tool failed, and no fallback strategy let the run continue
   - BudgetSpent               a budget for the model call is used up
     + BudgetReserved              calls in progress have reserved the rest, and may release it
-  - RateLimitReached          the requests or tokens of the last minute reached the limit
+  - RateLimitReached          the requests or tokens in the last minute reached the limit
   - TooManyRuns               the limit for concurrent requests is reached
   - ServerStopping            the process stops before the answer is complete
   - ReadOnly                  maintenance: writes are rejected
-  - Refused                   a request of the chat page is rejected, for the reason `code`
+  - Refused                   a request from the chat page is rejected, for the reason `code`
     + NotAdmitted … Closing       like `Refused`, each with its own HTTP status
   - NotStored                 the events of a run could not be stored
-* InitializationIssue         a part of the application could not be opened; the run continues without it
+* InitializationIssue         part of the application could not be opened; the run continues without it
 * ToolError                   a tool call failed; the run continues; its text goes to the model
   - InvalidParameter          an argument is wrong; the text explains to the model how to fix it
   - ToolTimedOut              it returned no result in time
@@ -77,7 +77,7 @@ class QuickAppError(Exception):
     code = "runtime_error"
     """A machine-readable type of error."""
     http_status = 500
-    """The status of the response, unless the API's clients expect another."""
+    """The status of the response, unless the API's clients expect a different one."""
     text = ""
     """The default message of a class."""
 
@@ -99,8 +99,8 @@ class BadRequest(QuickAppError):
 
 
 class ContextTooLong(BadRequest):
-    """Raised if a request exceeds the model's context window or, if `is_asked`, the client's own
-    limit. `total` and `most` are in tokens.
+    """Raised if a request exceeds the model's context window or, if `is_asked` is true, the
+    client's own limit. `total` and `most` are in tokens.
     """
 
     code = "context_length_exceeded"
@@ -146,7 +146,7 @@ class PlaceNotFound(QuickAppError):
 
 
 class ApplicationBroken(QuickAppError):
-    """Raised if an application's manifest cannot be used. `problems` are readable messages."""
+    """Raised if an application's manifest cannot be used. `problems` contains readable messages."""
 
     code = "application_broken"
 
@@ -205,7 +205,8 @@ class ModelFailed(QuickAppError):
     - `code`, `kind`: the service's own error code and type.
     - `display`, `said`: the service's messages for users and for operators. `said` contains no
       credentials.
-    - `is_transient`: a retry may succeed, after `retry_after` seconds if the service set a time.
+    - `is_transient`: True if a retry may succeed.
+    - `retry_after`: the delay in seconds that the service specified before a retry, or None.
     """
 
     def __init__(
@@ -258,7 +259,7 @@ class ServiceFailed(QuickAppError):
 
 class CallsItself(QuickAppError):
     """Raised if an application calls itself or calls are nested too deeply. `chain` names the
-    applications, outermost first and the rejected one last.
+    applications, with the outermost first and the rejected one last.
     """
 
     code = "application_cycle"
@@ -375,7 +376,7 @@ class PersonalKeyRefused(QuickAppError):
 
 class RateLimitReached(QuickAppError):
     """Raised if a rate limit is reached: `most` requests or tokens (`kind`) per minute. Clients can
-    retry after `seconds`.
+    retry after `seconds` seconds.
     """
 
     code = "rate_limit_exceeded"
@@ -390,8 +391,8 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request of the chat page is rejected. The page's WebSocket stays open. `code` is
-    the machine-readable reason.
+    """Raised if a request from the chat page is rejected. The page's WebSocket stays open. `code`
+    is the machine-readable reason.
     """
 
     http_status = 400
@@ -414,7 +415,7 @@ class Missing(Refused):
 
 
 class Conflict(Refused):
-    """Raised if a request of the chat page conflicts with the current state of an object."""
+    """Raised if a request from the chat page conflicts with the current state of an object."""
 
     http_status = 409
 
@@ -436,7 +437,7 @@ class TooOften(Refused):
 
 
 class Failed(Refused):
-    """Raised if a valid request of the chat page fails on the server."""
+    """Raised if a valid request from the chat page fails on the server."""
 
     http_status = 500
 
@@ -453,10 +454,10 @@ class NotStored(QuickAppError):
 
 
 class InitializationIssue(Exception):
-    """Raised if a part of an application cannot be opened. The run continues without it.
+    """Raised if part of an application cannot be opened. The run continues without it.
 
-    `section` is the heading of the issue in the report. If the issue `is_hard`, the report is
-    marked as failed.
+    `section` is the heading of the issue in the report. If `is_hard` is true, the report is marked
+    as failed.
     """
 
     def __init__(
@@ -478,8 +479,8 @@ class ToolError(Exception):
     """Raised if a tool call fails. The message is the result of the call, and the model can react
     to it.
 
-    If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
-    seconds until the service accepts a retry, or None if the service set no time.
+    If `is_lasting` is true, the same call would fail again. `retry_after` is the number of seconds
+    until the service accepts a retry, or None if the service did not specify a delay.
     """
 
     has_answered = False
@@ -520,7 +521,7 @@ class ToolTimedOut(ToolError):
 
 class LeaseLost(Exception):
     """Raised if another process has taken over, closed or deleted the run or corpus. This process
-    must stop its work on it.
+    must stop working on it.
     """
 
 

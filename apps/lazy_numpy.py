@@ -1,7 +1,7 @@
 """Imports NumPy when one of its names is first used.
 
 The import takes a tenth of a second and 25 MB, and few processes compute vectors. After `from apps
-import lazy_numpy as np`, functions may use any name of NumPy, but module-level code must not.
+import lazy_numpy as np`, functions may use any name from NumPy, but module-level code must not.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Connects an app's events to functions of the apps that depend on it, so that it need not import
+"""Connects an app's events to functions in the apps that depend on it, so that it need not import
 them.
 
 The app has a `Listeners` object for each type of event. The other apps connect their functions in

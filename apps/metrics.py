@@ -2,7 +2,7 @@
 nothing is counted.
 
 Labels contain names of providers, models, kinds and outcomes, but never users, conversations, keys,
-or texts from a client.
+or text from a client.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,8 +11,8 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of all labels in further combinations once an instrument has `MOST_SERIES`
-combinations.
+"""Once an instrument has `MOST_SERIES` label combinations, all labels of further combinations get
+this value.
 """
 MOST_SERIES = 1000
 """The maximum number of label combinations (series) per instrument. At this number, the largest
@@ -75,7 +75,7 @@ _lock = Lock()
 
 
 def connect(sink: Sink, gauges: Iterable[Gauge] = ()) -> None:
-    """Report all instruments and these gauges to the sink from now on."""
+    """Start reporting all instruments and these gauges to the sink."""
     with _lock:
         _sinks.append(sink)
         forget_series()

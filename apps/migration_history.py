@@ -11,7 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""The last commit with the original migrations. Later versions have squashed ones."""
+"""The last commit with the original migrations. Later versions have squashed migrations."""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -30,8 +30,8 @@ def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
     """Return why this version cannot migrate or use the database, or "" if it can.
 
     Django itself does not detect that the database lacks migrations that no longer exist. Unknown
-    migrations of a newer version are allowed if they only add something, so that an upgrade can be
-    rolled back.
+    migrations from a newer version are allowed if they only add something, so that an upgrade can
+    be rolled back.
     """
     loader = MigrationLoader(None)
     applied = MigrationRecorder(connection).applied_migrations().keys()

@@ -7,14 +7,14 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 AT_ONCE = 500
-"""The maximum number of rows per transaction, so that other writers do not wait long."""
+"""The maximum number of rows per transaction, so that other writers do not have to wait long."""
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
-    """Delete rows whose time in `column` is more than `days` ago, except those that match `but`.
-    Return their number.
+    """Delete rows whose time in `column` is more than `days` days ago, except those that match
+    `but`. Return their number.
 
-    With 0 `days`, delete nothing.
+    If `days` is 0, nothing is deleted.
     """
     if not days:
         return 0

@@ -1,5 +1,5 @@
-"""Recognizes errors due to a temporary outage of the database or the disk. Requests then get status
-503.
+"""Recognizes errors caused by a temporary outage of the database or the disk. Requests then get
+status 503.
 """
 
 import errno
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""The attribute of log records about the end of an outage. Its value is the outage."""
+"""The attribute of log records that report the end of an outage. Its value is the outage."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """The operating system's error codes for a full, read-only or broken disk."""
 POSTGRESQL_DISK_FULL = "53100"
@@ -87,7 +87,7 @@ def is_busy(error: OperationalError) -> bool:
     """Return True if the database responds, but did not complete a statement in time."""
     cause = error.__cause__
     sqlite, postgresql = getattr(cause, "sqlite_errorcode", 0), getattr(cause, "sqlstate", "")
-    # The low byte of an extended error code of SQLite is the primary code.
+    # The low byte of an extended SQLite error code is the primary code.
     is_sqlite = isinstance(sqlite, int) and sqlite & 0xFF in SQLITE_BUSY
     is_postgresql = isinstance(postgresql, str) and postgresql.startswith(POSTGRESQL_BUSY)
     return is_sqlite or is_postgresql or type(cause).__name__ in BUSY_POOL
@@ -99,8 +99,8 @@ def is_stored(name: str) -> bool:
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses between the iterations of a background loop. Each consecutive outage doubles them
-    from `usual` seconds.
+    """The pauses between the iterations of a background loop. They start at `usual` seconds, and
+    double with each consecutive outage.
     """
 
     usual: float

@@ -13,21 +13,21 @@ from typing import Any, cast
 
 import regex
 
-# Not part of the public API of `regex`, which cannot parse without compiling in another way.
-# `tests/test_patterns.py` fails if a new release moves it.
+# This module is not part of the public API of `regex`, which cannot parse a pattern without
+# compiling it. `tests/test_patterns.py` fails if a new release moves it.
 from regex import _regex_core
 
 core: Any = _regex_core
 
 MOST_STATES = 20_000
-"""The maximum number of states of a compiled pattern. In measurements with random patterns,
+"""The maximum number of states in a compiled pattern. In measurements with random patterns,
 compiling this many took up to 10 MB and 50 ms.
 """
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""The number of states to add for each node that ignores case, because it also matches the 105
-characters that fold to several characters.
+"""The number of states to add for each node that ignores case, because such a node also matches the
+105 characters that fold to several characters.
 """
 
 
@@ -60,13 +60,15 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
 
 
 def states_of(pattern: str) -> int:
-    """Return the number of states of a compiled pattern. Raises `PatternRefused`."""
+    """Return the number of states in a compiled pattern. Raises `PatternRefused` if the pattern is
+    invalid or too large.
+    """
     return size_of(parse_pattern(compile_pattern(pattern).pattern, 0))
 
 
 def parse_pattern(pattern: str, flags: int) -> Any:
-    """Return the syntax tree of a pattern. Raises an error of the library, such as `regex.error`,
-    if it is invalid.
+    """Return the syntax tree of a pattern. Raises an error from the library, such as `regex.error`,
+    if the pattern is invalid.
     """
     while True:
         info = core.Info(flags, str, {})

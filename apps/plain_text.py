@@ -2,7 +2,7 @@
 
 import re
 
-# The markup of the whole text, of single lines, and within lines, in the order in which it is removed.
+# Markup of the whole text, of single lines and within lines, in the order of removal.
 _front_matter = re.compile(r"\A-{3,}[ \t]*\n.*?(?:\n-{3,}[ \t]*(?:\n|\Z)|\Z)", re.DOTALL)
 _lines = re.compile(
     r"^[ \t]*(?:(?:`{3,}|~{3,}).*"  # The fence of a code block.
@@ -27,8 +27,8 @@ _escapes = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 def plain_text(text: str) -> str:
     """Return a text without its Markdown markup, on one line. If the text was truncated in the
-    middle of markup, the rest of that markup remains. The time is quadratic in the length of a
-    line, so pass at most about a thousand characters.
+    middle of markup, the rest of that markup remains. The running time is quadratic in the length
+    of a line, so pass at most about a thousand characters.
     """
     text = _starts.sub("", _lines.sub("", _front_matter.sub("", text)))
     text = _note_links.sub(lambda found: found[1] or found[2], _images.sub(r"\1", text))

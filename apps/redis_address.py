@@ -23,7 +23,7 @@ SCHEMES = {
     "redis+cluster": (RedisKind.CLUSTER, False),
     "rediss+cluster": (RedisKind.CLUSTER, True),
 }
-"""Maps URL schemes to the kind of Redis and whether connections use TLS."""
+"""Maps each URL scheme to the kind of Redis, and to True if connections use TLS."""
 PORTS = {RedisKind.SERVER: 6379, RedisKind.SENTINEL: 26379, RedisKind.CLUSTER: 6379}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS_PARAMETERS = (*FILES, "ssl_check_hostname")
@@ -101,7 +101,7 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
     """Parse the path of a Redis URL into the name of the Sentinel master, or "", and the number of
-    the database. Raises `ValueError` if the path does not suit the kind of Redis.
+    the database. Raises `ValueError` if the path does not match the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""

@@ -1,8 +1,8 @@
 """Creates clients for each kind of Redis that `REDIS_URL` can specify.
 
 A single server and a Sentinel master use the same client class. A cluster uses another class with
-the same commands. In a cluster, all keys of a command or script must be in the same hash slot,
-which the part of a key in braces determines.
+the same commands. In a cluster, all keys of a command or script must be in the same hash slot. The
+part of a key in braces determines its slot.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 FAILURES = (RedisError, RedisClusterException, OSError)
 """The errors that a command raises while Redis is unavailable."""
 ANSWER_SECONDS = 1.0
-"""The timeout in seconds of a connection attempt and of each response."""
+"""The timeout in seconds for a connection attempt and for each response."""
 MOST_CONNECTIONS = 20
 WAIT_SECONDS = 5.0
 """The timeout in seconds for getting a free connection. Each command uses one for about a
@@ -54,7 +54,9 @@ because it closes open connections.
 
 
 class CurrentCredentials(CredentialProvider):
-    """The credentials in `REDIS_URL`. If the URL is in a file, each new connection reads it again."""
+    """The credentials in `REDIS_URL`. If a file contains the URL, each new connection reads the
+    file again.
+    """
 
     def __init__(self, address: RedisAddress) -> None:
         self.address = address

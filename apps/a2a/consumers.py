@@ -72,8 +72,8 @@ class AgentConsumer(DoorConsumer):
         holder = await authenticate(self.scope)
         if not holder.bucket:
             raise NotAuthenticated
-        # The request's other data is not stored, because a process that resumes the answer would
-        # not have it.
+        # Of the request's client data, only the locale is used: a process that resumes the answer
+        # would not have the rest.
         client = ClientInfo(holder.client.locale)
         caller = replace(holder, client=client, credentials=Credentials())
         application = await find_application(self.slug, caller)
@@ -145,7 +145,7 @@ class AgentConsumer(DoorConsumer):
         if isinstance(error, ProtocolError):
             await self.send_body(protocol_error(error))
             return
-        if isinstance(error, Refused | FileRefused):  # Errors of callers have no log reference.
+        if isinstance(error, Refused | FileRefused):  # Callers' errors have no log reference.
             found = own_failure(error)
         else:
             found = failure(error, WITH_LIMITS)
@@ -174,7 +174,7 @@ class JsonRpcConsumer(AgentConsumer):
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
         """Return the operation and its parameters. Raises `InvalidRequest` if the call is
-        malformed, or `MethodNotFound`.
+        malformed, or `MethodNotFound` if the method is unknown.
         """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
@@ -204,8 +204,8 @@ class JsonRpcConsumer(AgentConsumer):
         if self.is_started:
             await self.end(b"data: %b\n\n" % msgspec.json.encode(written))
             return
-        # Errors of the call have status 200. Errors of admission and limits have other status
-        # codes.
+        # Errors in the call itself have status 200. Other errors, such as exceeded limits, keep
+        # their own status codes.
         is_of_call = body.is_defined or body.http_status in (400, 409, 410, 415, 422)
         await self.send_json(200 if is_of_call else body.http_status, written, headers)
 

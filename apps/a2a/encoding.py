@@ -67,7 +67,7 @@ def answer_artifact(text: str) -> Json:
 
 
 def file_artifact(number: int, attachment: Mapping[str, Any]) -> Json:
-    """Return the artifact for a file of the answer. Files are numbered from 1."""
+    """Return the artifact for a file in the answer. Files are numbered from 1."""
     title = str(attachment.get("title") or "")
     name = {"name": title} if title else {}
     return {"artifactId": f"file-{number}", **name, "parts": [attachment_part(attachment)]}

@@ -1,4 +1,4 @@
-"""Defines the database models for the message IDs and push notification settings of clients."""
+"""Defines the database models for clients' message IDs and push notification settings."""
 
 from django.db import models
 from django.utils import timezone

@@ -53,7 +53,7 @@ class ProtocolOperation:
 
 async def send_message(here: OperationContext, sent: SendParams) -> Json:
     """Send a message, and return its task when it has ended or asks a question. With
-    `return_immediately`, do not wait.
+    `return_immediately`, return the task without waiting.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:

@@ -42,7 +42,7 @@ class PartContent:
     paths: tuple[str, ...] = ()
     """Files that the caller uploaded earlier."""
     files: tuple[ReceivedFile, ...] = ()
-    """Files in the message, which are not stored yet."""
+    """Files in the message, which have not been stored yet."""
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
@@ -122,8 +122,8 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download the file of a part. Raises `InvalidParams` if this fails. The error names the part
-    by its index, `number`.
+    """Download a part's file. Raises `InvalidParams` if this fails. The error names the part by its
+    index, `number`.
     """
     rules = rules_of(application.manifest)
     try:
@@ -139,7 +139,7 @@ async def store_files(
     content: PartContent,
     application: ResolvedApplication,
 ) -> list[str]:
-    """Store the received files in the conversation's folder. Return the paths of all files of the
+    """Store the received files in the conversation's folder. Return the paths of all files in the
     message.
 
     If the message is rejected later, the files are deleted together with other unsent uploads.

@@ -1,4 +1,4 @@
-"""Stores the push notification settings of tasks."""
+"""Stores the push notification settings for tasks."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,7 +50,7 @@ def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
 
 
 def check_config(sent: PushConfigParams) -> None:
-    """Raise `InvalidParams` if a field of the configuration is invalid."""
+    """Raise `InvalidParams` if a field in the configuration is invalid."""
     given = sent.authentication
     secrets = [sent.token, *(() if given is None else (given.scheme, given.credentials))]
     if any(not text.isprintable() or not text.isascii() for text in secrets):

@@ -33,8 +33,8 @@ def note_runs(news: Sequence[RunNews]) -> None:
 
 @task("a2a.push", title="A2A push notifications", retries=5)
 async def push(config: int, attempt: int) -> None:
-    """Send a task's current state to the URL of a configuration, and enqueue another attempt if
-    this fails.
+    """Send a task's current state to a configuration's URL, and enqueue another attempt if this
+    fails.
 
     `config` is the configuration's primary key, and `attempt` counts from 1.
     """
@@ -87,7 +87,7 @@ def signature(row: PushConfig, body: bytes) -> dict[str, str]:
 
 
 def is_signing_secret(token: str) -> bool:
-    """Return True if the token is a signing secret of Standard Webhooks. Such a secret must not be
+    """Return True if the token is a Standard Webhooks signing secret. Such a secret must not be
     sent.
     """
     if not token.startswith(PREFIX):

@@ -27,7 +27,7 @@ def open_questions(run: Run) -> list[Interaction]:
     rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
     if run.status == Run.Status.WAITING:
         return list(rows.exclude(kind__in=("client_tool", "timer")))
-    # Elicitations come from a running call. Other questions are answered once the run waits.
+    # Elicitations come from a running call. Other questions are answered once the run is waiting.
     return list(rows.filter(kind="elicitation")) if run.status == Run.Status.RUNNING else []
 
 

@@ -68,7 +68,7 @@ class PushConfigParams(Params, frozen=True):
     url: str
     id: str = ""
     task_id: str = ""
-    """Empty in a message that starts a task."""
+    """The task's ID, or "" in a message that starts a task."""
     token: str = ""
     authentication: Authentication | None = None
 

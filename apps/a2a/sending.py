@@ -106,7 +106,7 @@ def whole_task(run: Run) -> SentTask:
 
 
 async def answer(here: OperationContext, sent: SendParams) -> SentTask:
-    """Answer a question of the task that the message names, and return the task."""
+    """Answer a question that the task named in the message has asked, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)
     after = await database_sync_to_async(journal.last_number)(run.stream)
@@ -118,11 +118,11 @@ async def answer(here: OperationContext, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Return the run of the task that the message names, and the message's answer to a question of
-    the task.
+    """Return the run of the task that the message names, and the message's answer to one of the
+    task's questions.
 
-    Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if
-    the task has no open question.
+    Raises `TaskNotFound` if the caller has no such task, `InvalidParams` if the answer is invalid,
+    or `UnsupportedOperation` if the task has no open question.
     """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):

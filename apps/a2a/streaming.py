@@ -131,7 +131,7 @@ class TaskStream:
         told = encoding.status(encoding.STATES[Run.Status(status)], timezone.now())
         if is_end or status == Run.Status.WAITING:
             stored = await database_sync_to_async(stored_status)(self.run)
-            # Send an end even if it could not be stored.
+            # Send a final status even if it could not be stored.
             if stored is not None and (not is_end or stored["state"] in encoding.TERMINAL):
                 told = stored
         interrupted = self.ends_interrupted and told["state"] in encoding.INTERRUPTED

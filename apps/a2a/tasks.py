@@ -1,4 +1,4 @@
-"""Finds tasks and describes them as JSON. A task is a run that was started over A2A."""
+"""Finds tasks and describes them as JSON. A task is a run that was started through A2A."""
 
 import base64
 import binascii
@@ -55,7 +55,9 @@ def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
 def describe_task(
     run: Run, history_length: int | None = None, *, has_artifacts: bool = True
 ) -> Json:
-    """Return a task as JSON, with its newest `history_length` messages, or all if it is None."""
+    """Return a task as JSON, with its newest `history_length` messages, or all messages if
+    `history_length` is None.
+    """
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     task: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
     if has_artifacts and (found := artifacts_of(run, answer)):
@@ -125,7 +127,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer to a question as message parts: a text, or else data."""
+    """Return an answer to a question as message parts: text for a text answer, otherwise data."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -135,7 +137,7 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams` if a
+    """Return a page of the caller's tasks, most recently changed first. Raises `InvalidParams` if a
     parameter is invalid.
     """
     size = LISTED if sent.page_size is None else sent.page_size
@@ -184,7 +186,7 @@ def statuses_of(state: str) -> Sequence[str]:
 
 
 def read_moment(written: str) -> datetime:
-    """Parse a time in ISO 8601. Raises `InvalidParams` if it is invalid."""
+    """Parse an ISO 8601 time. Raises `InvalidParams` if it is invalid."""
     try:
         return read_datetime(written)
     except ValueError as error:

@@ -69,7 +69,7 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and calls of the second message to the first. Clients may store each call of
+    """Add the content and calls of the second message to the first. Clients may store each call in
     an answer as a separate message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
@@ -79,7 +79,7 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Remove open questions from all answers except the last one, because only the last answer can
-    wait for a user.
+    be waiting for a user.
     """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:

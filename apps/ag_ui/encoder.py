@@ -107,7 +107,7 @@ class RunEncoder:
             case TextDelta(text) | RefusalDelta(text):
                 self.grow(TEXT, text)
             case StageOpened(is_reasoning=True):
-                self.close_message()  # The reasoning of a new model answer.
+                self.close_message()  # This is the reasoning of a new model answer.
             case Reasoning(_, text):
                 self.grow(REASONING, text)
             case StageOpened():
@@ -213,7 +213,7 @@ class RunEncoder:
         )
 
     def propose(self, waiting: WaitingCalls) -> None:
-        """Write the tool call that waits for approval. The next run writes its result."""
+        """Write the tool call that is waiting for approval. The next run writes its result."""
         asked = waiting.asked.asked
         arguments = msgspec.json.encode(asked["arguments"]).decode()
         title = {"title": asked["title"]}

@@ -2,7 +2,8 @@
 answers.
 
 A run asks one question at a time. The encrypted state of the answer contains the tool calls that
-wait for the user. The ID of an interrupt is derived from these calls, so a client cannot forge it.
+are waiting for the user. The ID of an interrupt is derived from these calls, so a client cannot
+forge it.
 """
 
 import time
@@ -46,7 +47,7 @@ class Resumption(Struct, frozen=True):
     message: ChatMessage
     form_answer: Any
     call: ResumedInterrupt | None = None
-    """The approved or denied call, or None if the interrupt was another question."""
+    """The approved or denied call, or None if the interrupt was a different kind of question."""
 
 
 def shown_call(waiting: WaitingCalls) -> str:
@@ -95,8 +96,8 @@ def read_resume(
 ) -> Resumption | None:
     """Return the answer to the open interrupt, or None if there are no entries.
 
-    Raises `BadRequest` if the answer is invalid or has expired. The run itself checks which user
-    answers.
+    Raises `BadRequest` if the answer is invalid or has expired. The run itself checks whether this
+    user may answer.
     """
     if not entries:
         return None

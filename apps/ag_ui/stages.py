@@ -1,7 +1,7 @@
 """Converts the stages of a run to AG-UI's tool calls and steps.
 
 A tool's stage becomes a tool call. Its result is the content of the stage, because the operator
-decides what a stage shows. Any other stage becomes a step, and its content an activity.
+decides what a stage shows. Any other stage becomes a step, and its content becomes an activity.
 """
 
 from apps.ag_ui.content import OWN_CALL

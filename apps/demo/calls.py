@@ -1,4 +1,4 @@
-"""Plans the demo model's tool calls for a question: which tools to call, with which arguments."""
+"""Plans the demo model's tool calls for a question: the tools to call, and their arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -141,9 +141,7 @@ def alike(word: str, keywords: frozenset[str]) -> bool:
 
 
 def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[PlannedCall | str]:
-    """Yield a call for each subject in the clues, or a sentence about the argument that is missing
-    for the call.
-    """
+    """Yield a call for each subject in the clues, or a sentence about a missing argument."""
     sent = tool.parameters.get("properties", {}), tool.parameters.get("required", ())
     try:
         schemas, required = msgspec.convert(sent, tuple[dict[str, dict[str, Any]], set[str]])
@@ -164,7 +162,7 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[P
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the kind of clue that a parameter takes, or "" if none."""
+    """Return the kind of clue that a parameter takes, or "" if it takes none."""
     if schema.get("type") in ("integer", "number"):
         return "number"
     if schema.get("type") != "string" or "enum" in schema:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 from apps.demo.cities import NAMES, find_city
 
-# The first match is used. A capitalized name after "in" or "and" is a place, known or not.
+# The first match is used. A capitalized name after "in" or "and" counts as a place, even if it is
+# unknown.
 _token = re.compile(
     rf"""["“](?P<text>[^"”\n]{{1,500}})["”]
     |(?P<url>https?://[^\s<>"']+[^\s<>"'.,;:!?)\]])
@@ -33,7 +34,7 @@ class Clause(NamedTuple):
 
 
 def read_clauses(question: str) -> list[Clause]:
-    """Split a question at "and", commas and ends of sentences."""
+    """Split a question at "and", commas and sentence ends."""
     clauses = [Clause(set(), [])]
     for match in _token.finditer(question):
         kind = match.lastgroup or ""

@@ -45,8 +45,8 @@ def order(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def articles(request: HttpRequest) -> HttpResponse:
-    """Return the articles that share a word with the query parameter `question`, or all if none
-    does.
+    """Return the articles that share a word with the query parameter `question`, or all articles if
+    none does.
     """
     asked = words_of(request.GET.get("question", "")[:LONGEST_WORDS])
     found = {title: text for title, text in ARTICLES.items() if asked & words_of(f"{title} {text}")}

@@ -1,4 +1,4 @@
-"""Finds the documents of a conversation, and answers requests from their excerpts."""
+"""Finds the documents in a conversation, and answers requests using excerpts from them."""
 
 import re
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ _word = re.compile(r"[^\W_]{2,}")
 
 
 def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the documents of the newest question. If it has none but mentions documents, return
-    the documents of an earlier question.
+    """Return the documents attached to the newest question. If it has none but mentions documents,
+    return those attached to an earlier question.
     """
     newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
     if found := listed_files(newest):
@@ -58,7 +58,7 @@ def listed_files(text: str) -> list[str]:
 
 
 def quotations(message: str) -> str:
-    """Return the sentences in the message's excerpts that match its request best, each with the
+    """Return the sentences in the message's excerpts that best match its request, each with the
     number of its excerpt. Return "" if there are no excerpts.
     """
     text = message[:MOST_CHARACTERS]

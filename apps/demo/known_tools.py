@@ -23,7 +23,7 @@ NO_WEB = (
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 MOST_FILES = 20
-"""The maximum number of the operator's files in one call."""
+"""The maximum number of operator files in one call."""
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5
@@ -243,7 +243,7 @@ def searches(question: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def questions_to_operator_files(question: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield a call that answers the question from all files of the operator."""
+    """Yield a call that answers the question from all of the operator's files."""
     if ASK_DOCUMENT in question.tools and question.operator_files and asks(question.text):
         files = list(question.operator_files[:MOST_FILES])
         yield PlannedCall(ASK_DOCUMENT, {"request": question.text.strip(), "file_urls": files})
@@ -253,7 +253,7 @@ def next_calls(
     question: DemoQuestion, made: Sequence[str], results: Sequence[str]
 ) -> list[PlannedCall]:
     """Return a web search call if the question is about the user's surroundings and only memories
-    were searched so far, otherwise [].
+    have been searched so far, otherwise [].
     """
     web = web_search_of(question)
     is_known = bool(made) and all(name == SEARCH for name in made)

@@ -54,7 +54,7 @@ def subagent_calls(
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
     """Return the next calls: a to-do list of the tasks, then a sub-agent for each task, and then
-    the list with finished tasks ticked.
+    the list with finished tasks checked off.
     """
     tasks, names = tasks_in(question), [call.name for call, _ in made]
     lists = names.count(TODO) if TODO in offered else 2
@@ -99,7 +99,7 @@ def list_of(tasks: Sequence[str], done: Sequence[bool]) -> str:
 
 def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
     """Return the to-do list that the question describes. If the question states that an item is
-    done, return the current list with this item ticked. Return "" in all other cases.
+    done, return the current list with this item checked off. Return "" in all other cases.
     """
     if found := _list.search(question):
         items = filter(None, _between.split(found["items"].strip(" .!?")))

@@ -65,7 +65,9 @@ class DemoModel:
         return msgspec.json.encode({**written, **request.parameters}, enc_hook=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield the answer word by word, with a pause after each, and estimated token counts."""
+        """Yield the answer word by word, with a pause after each word, and then the estimated token
+        counts.
+        """
         if request.meter.keeps_requests:
             body, prompt = self.write(request), tuple(request.prompt)
             request.meter.request_sent(SentRequest("demo-model", body, prompt, request.private))
@@ -133,7 +135,7 @@ def plan_lead_calls(
 def own_results(messages: Sequence[ModelMessage]) -> list[str]:
     """Return the results of the model's own calls since the newest question, as Markdown."""
     calls = own_calls(messages)
-    # The page shows the list next to the answer.
+    # The page shows the to-do list next to the answer.
     others = [pair for pair in calls if pair[0].name != TODO]
     return [render(call, result) for call, result in others or calls]
 

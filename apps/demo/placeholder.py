@@ -20,9 +20,9 @@ BETWEEN = 1
 ADVANCE = WIDTH + BETWEEN
 LEADING = HEIGHT + 4
 
-# A bitmap font for the printable characters of ASCII, five pixels wide and seven high. Each
-# character has seven digits of base 32, one for each row from the top. The five bits of a digit are
-# pixels from the left.
+# A bitmap font for the printable ASCII characters, five pixels wide and seven high. Each character
+# has seven base-32 digits, one for each row from the top. The five bits of a digit are pixels from
+# the left.
 _GLYPHS = """
 0000000 4444404 AAA0000 AAVAVAA 4FKE5U4 OP248J3 CIK8LID 4480000 2488842 8422248 04LEL40 044V440
 0000C48 000V000 00000CC 01248G0 EHJLPHE 4C4444E EH1248V V2421HE 26AIV22 VGU11HE 68GUHHE V124888
@@ -43,7 +43,7 @@ SUBSTITUTES = {
     **dict.fromkeys((0x201C, 0x201D, 0x201E), '"'),
     0xDF: "ss",
 }
-"""Maps characters that cannot be decomposed into characters of the font, such as dashes, to
+"""Maps characters such as dashes, which cannot be decomposed into characters of the font, to
 substitutes.
 """
 
@@ -65,7 +65,7 @@ class Canvas:
             row[left:right] = bytes([colour]) * (right - left)
 
     def write(self, line: str, top: int, scale: int) -> None:
-        """Write a centered line of text, and cut off what does not fit."""
+        """Write a centered line of text, truncated to fit the image."""
         line = line[: self.width // (ADVANCE * scale)]
         left = (self.width - (len(line) * ADVANCE - BETWEEN) * scale) // 2
         for number in range(HEIGHT if line else 0):
@@ -114,7 +114,7 @@ def wrap_words(words: str, pixels: int, scale: int) -> list[str]:
 
 
 def palette(prompt: str) -> bytes:
-    """Return the colors of the background, the frame and the text, in three bytes each."""
+    """Return the colors of the background, the frame and the text, as three bytes each."""
     hue = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[0] / 256
     lightness = (0.94, 0.6, 0.22)
     colours = (colorsys.hls_to_rgb(hue, light, 0.45) for light in lightness)

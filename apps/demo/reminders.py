@@ -1,5 +1,5 @@
-"""Plans the calls with which the demo model sets alarms and schedules, and answers the messages of
-alarms.
+"""Plans the calls with which the demo model sets alarms and schedules, and responds to alarm
+messages.
 """
 
 import re
@@ -49,7 +49,7 @@ def reminders(text: str, tools: Collection[str]) -> Iterator[PlannedCall]:
 
 
 def ringing(whole: str, question: str) -> str:
-    """Return the answer to the message of an alarm, or "" for any other message. `whole` is the
-    message with its introduction.
+    """Return the answer to an alarm message, or "" for any other message. `whole` is the message
+    with its introduction.
     """
     return f"**Reminder:** {question.strip()}" if _alarm.search(whole) else ""

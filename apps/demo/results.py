@@ -9,8 +9,8 @@ import msgspec
 from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""The maximum number of characters of a tool's result in an answer. The step of the call shows the
-whole result.
+"""The maximum number of characters of a tool's result in an answer. The call's step shows the whole
+result.
 """
 MOST_LINES = 40
 LONGEST_VALUE = 200
@@ -32,7 +32,7 @@ _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
 def render(call: ToolCall, result: ModelMessage | None) -> str:
-    """Return a Markdown text about a call and its result."""
+    """Return Markdown that describes a call and its result."""
     arguments = decode_json(call.arguments)
     given = arguments if isinstance(arguments, dict) else {}
     given = {name: value for name, value in given.items() if value != ""}
@@ -70,7 +70,7 @@ def decode_json(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Return True if a tool result looks like an error of a QuickApps tool. Tool results have no
+    """Return True if a tool result looks like an error from a QuickApps tool. Tool results have no
     error flag.
     """
     if isinstance(value, Mapping):

@@ -37,7 +37,7 @@ def weather_of(city: City) -> dict[str, str | int]:
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
 ) -> HttpResponse:
-    """Return what `lookup` returns for the city in the query parameter, or an error that suggests
+    """Return the result of `lookup` for the city in the query parameter, or an error that suggests
     similar names.
     """
     name = " ".join(request.GET.get(parameter, "").split())

@@ -30,7 +30,7 @@ OPENINGS = {
     r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {INTRODUCTION}",
     r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
 }
-"""Maps patterns of questions to the beginnings of answers."""
+"""Maps question patterns to the beginnings of answers."""
 
 _paragraphs = re.compile(r"\b(\d{1,3}) paragraphs?\b", re.IGNORECASE)
 _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.IGNORECASE)

@@ -33,7 +33,7 @@ class Result:
     problem: str = ""
     """The reason why the document cannot be read, or ""."""
     cut: Literal["", "room", "time"] = ""
-    """The limit that ended the reading, or ""."""
+    """The limit at which reading stopped, or ""."""
 
 
 def main() -> None:
@@ -59,8 +59,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit this process's memory in bytes, its CPU time and its number of open files, and forbid
-    it to write files. On Windows, which has no such limits, only the parent's timer applies.
+    """Limit this process's memory in bytes, its CPU time and its number of open files, and prevent
+    it from writing files. On Windows, which has no such limits, only the parent's timer applies.
     """
     try:
         import resource

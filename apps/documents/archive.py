@@ -12,7 +12,7 @@ from apps.documents.paged_text import PROTECTED, UnreadableDocument
 from apps.documents.zip_names import READ_AS, named_entries
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum number of bytes of a decompressed part of an archive."""
+"""The maximum size of a decompressed archive part, in bytes."""
 
 
 class Archive:

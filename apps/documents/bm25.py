@@ -1,4 +1,4 @@
-"""Ranks texts by the words that they share with a query, with the Okapi BM25 algorithm."""
+"""Ranks texts by the words that they share with a query, using the Okapi BM25 algorithm."""
 
 import math
 import re
@@ -11,8 +11,8 @@ K1, B = 1.2, 0.75
 long texts.
 """
 STEM = 5
-"""The length of a prefix, in characters. Words with a common prefix count as forms of one word,
-with a lower weight.
+"""The length in characters of a prefix. Words with a common prefix count as forms of one word, with
+a lower weight.
 """
 STEM_WEIGHT = 0.4
 QUERY_TERMS = 64

@@ -1,7 +1,7 @@
 """Splits documents into chunks: parts of pages that are searched and quoted.
 
-A page is split before headings, then between paragraphs, lines, sentences and words, as far as the
-maximum size requires. Small parts are joined again.
+A page is split before headings, then between paragraphs, lines, sentences and words, until no part
+exceeds the maximum size. Small parts are joined again.
 """
 
 import re
@@ -105,8 +105,8 @@ def split_text(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join consecutive spans to spans of up to `MOST` characters. A heading ends the previous span
-    if that span has at least `LEAST` characters.
+    """Join consecutive spans into spans of up to `MOST` characters. A heading ends the previous
+    span if that span has at least `LEAST` characters.
     """
     begin = end = 0
     for start, stop in spans:

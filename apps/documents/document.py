@@ -12,12 +12,12 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The number of pages of a PDF that the first process reads. Reading them takes about as long as
+"""The number of PDF pages that the first process reads. Reading them takes about as long as
 starting another process.
 """
 MOST_PAGES_AT_ONCE = 128
-"""The maximum number of pages of a PDF that one process reads. Each process reads twice as many
-pages as the previous one, so that a long document needs few processes.
+"""The maximum number of PDF pages that one process reads. Each process reads twice as many pages as
+the previous one, so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0

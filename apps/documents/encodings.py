@@ -1,8 +1,7 @@
 """Detects the encoding of texts that do not declare it.
 
-Each candidate encoding gets a score for how well the decoded letters follow each other in the
-encoding's languages. If the best score does not clearly exceed the second best, the encoding is
-unknown.
+Each candidate encoding gets a score for how common the decoded letter pairs are in the encoding's
+languages. If the best score does not clearly exceed the second best, the encoding is unknown.
 """
 
 # ruff: noqa: RUF001 - this module is about the letters of many scripts
@@ -46,7 +45,7 @@ NONE = "ascii"
 """The encoding that `chardet` must return if a text has none of the requested encodings."""
 MOST_BLOCKS = 8
 """A text is treated as UTF-16 only if its characters come from at most this many blocks of 256 code
-points. A text mostly in one script uses few.
+points. A text that is mostly in one script uses few blocks.
 """
 PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad،؛؟ـ\u200c\u200d\u200e\u200f")
 
@@ -130,7 +129,7 @@ def foreign_letters(text: str) -> list[str]:
 
 def is_other_script(sample: bytes) -> bool:
     """Return True if the text seems to be in a script other than Latin: few of its letters are
-    ASCII, or the bytes that are not ASCII are adjacent.
+    ASCII, or its non-ASCII bytes are adjacent.
     """
     high = sum(byte > 127 for byte in sample)
     letters = sum(chr(byte).isalpha() for byte in sample if byte < 128)

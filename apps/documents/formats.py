@@ -20,8 +20,8 @@ UNSPECIFIC = frozenset(
 )
 """Media types that do not identify the format. The file's name is used instead."""
 PDF_HEAD_BYTES = 1_024
-"""The number of bytes at the beginning of a file in which a PDF's signature may be. Some programs
-write other data before it.
+"""The number of bytes at the beginning of a file in which a PDF's signature may appear. Some
+programs write other data before it.
 """
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"

@@ -57,8 +57,8 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Return the HTML without the elements of this name. After an unclosed element, the rest of the
-    page is removed.
+    """Return the HTML without the elements with this name. After an unclosed element, the rest of
+    the page is removed.
     """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
@@ -86,7 +86,7 @@ def close_gaps(soup: BeautifulSoup) -> None:
 
 
 def depth(soup: BeautifulSoup) -> int:
-    """Return how deeply a web page's elements are nested. Counting stops above `DEEPEST`."""
+    """Return the nesting depth of a web page's elements. Counting stops above `DEEPEST`."""
     level: list[Tag] = [soup]
     deepest = 0
     while level and deepest <= DEEPEST:

@@ -22,13 +22,13 @@ LARGE_IMAGE = 20_000_000
 renderer omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""The maximum number of pixels per point: 216 dpi. It limits the images of pages whose longer side
-is shorter than 533 points, such as A6.
+"""The maximum number of pixels per point: 216 dpi. It limits the image size of pages whose longer
+side is shorter than 533 points, such as A6 pages.
 """
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    """Yield each requested page as a PNG in base64, or "" if it has only one color. Raises
+    """Yield each requested page as a base64-encoded PNG, or "" if it has only one color. Raises
     `UnreadableDocument` if the PDF cannot be read.
     """
     document = PdfDocument(content.getvalue())
@@ -37,8 +37,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def picture(page: PdfPage) -> str:
-    """Return a page as a PNG in base64, or "" if it has only one color. Raises `UnreadableDocument`
-    if the page contains an image that is too large to be rendered.
+    """Return a page as a base64-encoded PNG, or "" if it has only one color. Raises
+    `UnreadableDocument` if the page contains an image that is too large to be rendered.
     """
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)

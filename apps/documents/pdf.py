@@ -31,7 +31,9 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def unlock(reader: PdfReader) -> None:
-    """Decrypt a PDF with an empty password. Raises `UnreadableDocument` if it needs another one."""
+    """Decrypt a PDF with an empty password. Raises `UnreadableDocument` if it needs a different
+    password.
+    """
     try:
         if not reader.decrypt(""):
             raise UnreadableDocument(PROTECTED)

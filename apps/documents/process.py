@@ -24,11 +24,11 @@ from apps.documents.turns import FairPool
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "apps.documents"
 BYTES_OF_A_CHARACTER = 12
-"""The maximum number of bytes of a character in the process's response: two escaped surrogates in
+"""The maximum number of bytes per character in the process's response: two escaped surrogates in
 JSON.
 """
 OVERHEAD_BYTES = 4_096
-"""The maximum number of bytes of the process's response in addition to the text."""
+"""The maximum number of bytes in the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
 """The process is killed this many seconds after the time limit, so that it can first report that
 the limit was exceeded.
@@ -74,7 +74,7 @@ class Extract:
     total: int = 0
     """The number of pages, slides, sheets or chapters."""
     cut: str = ""
-    """The limit that ended the reading, or ""; see `CUTS`."""
+    """The limit at which reading stopped, or ""; see `CUTS`."""
 
     @property
     def text(self) -> str:

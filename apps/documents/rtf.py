@@ -10,7 +10,7 @@ from apps.documents.paged_text import PagePart
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
-    # The format is ASCII. Other characters are escapes, in encodings that the file declares.
+    # The format is ASCII. Other characters are escaped, in encodings that the file declares.
     text = rtf_to_text(content.getvalue().decode("latin-1"), errors="replace")
     lines = (line.rstrip() for line in text.replace("\xa0", " ").splitlines())
     yield PagePart("\n".join(lines).strip())

@@ -1,4 +1,4 @@
-"""Reads documents by pages, slides, sheets or chapters, so that answers can cite them."""
+"""Reads documents by page, slide, sheet or chapter, so that answers can cite the page."""
 
 import asyncio
 import csv
@@ -70,7 +70,9 @@ class PagedText:
 async def read_pages(
     content: bytes, *, name: str = "", media_type: str = "", bounds: Bounds | None = None
 ) -> PagedText:
-    """Return the text of a document by pages. Raises `UnreadableDocument` if it cannot be read."""
+    """Return the text of a document, page by page. Raises `UnreadableDocument` if it cannot be
+    read.
+    """
     kind = await asyncio.to_thread(detect_format, content, name, media_type)
     if kind == "text":
         return await asyncio.to_thread(plain_text, content, name, media_type)

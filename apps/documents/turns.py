@@ -26,8 +26,8 @@ class FairPool:
         """The waiting tasks of each owner, in the order in which the owners have their turns."""
         self.running: Counter[str] = Counter()
         self.passed = 0
-        """The number of threads that found no task to run, because each waiting owner already used
-        all threads but one.
+        """The number of threads that found no task to run, because each waiting owner was already
+        using all but one of the threads.
         """
 
     def submit(self, owner: str, work: Callable[[], T]) -> Future[T]:

@@ -61,7 +61,7 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
     """Return the UTF-8 name in an entry's extra field. Return b"" if there is none, or if the
-    field's checksum is not that of `raw`, the entry's name as stored.
+    field's checksum does not match `raw`, the entry's name as stored.
     """
     extra = entry.extra
     while len(extra) >= 4:

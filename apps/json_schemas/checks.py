@@ -32,8 +32,8 @@ MOST_VIOLATIONS = 100
 
 
 class CheckUnfinished(Exception):
-    """Raised if a check could not be completed, for example in time. The message contains the
-    reason.
+    """Raised if a check could not be completed, for example because it ran out of time. The message
+    contains the reason.
     """
 
 

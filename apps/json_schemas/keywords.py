@@ -14,7 +14,7 @@ from apps.patterns import compile_pattern
 
 MESSAGE_CHARACTERS = 1_000
 """The maximum length of a message in characters. A check can find thousands of errors, each with a
-message that repeats the value, which may have megabytes.
+message that repeats the value, which may be several megabytes long.
 """
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
@@ -102,7 +102,7 @@ def unique_items(
 
 
 def canonical(value: Any) -> str:
-    """Return a text that is the same for all values that JSON Schema treats as equal."""
+    """Return a string that is the same for all values that JSON Schema treats as equal."""
     return json.dumps(with_integers(value), sort_keys=True)
 
 

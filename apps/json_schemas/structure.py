@@ -10,13 +10,13 @@ from urllib.parse import unquote
 from apps.patterns import PatternRefused, states_of
 
 MOST_VALUES = 20_000
-"""The maximum number of JSON values of a schema, including the schema itself."""
+"""The maximum number of JSON values in a schema, including the schema itself."""
 MOST_DEPTH = 80
-"""The maximum nesting depth of a schema, equal to that of a manifest. Checks are recursive, and the
+"""The maximum nesting depth of a schema, the same as for a manifest. Checks are recursive, and the
 stack allows about 150 levels.
 """
 MOST_STATES = 20_000
-"""The maximum number of states of all patterns of a schema; see `apps.patterns`."""
+"""The maximum total number of states in a schema's patterns; see `apps.patterns`."""
 
 ONE = frozenset(
     {"additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then"}

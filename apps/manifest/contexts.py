@@ -9,10 +9,10 @@ from apps.manifest.nodes import PREVIEW, Marks, Node
 
 
 class UserDefinedContext(Node):
-    """A text in the prompt."""
+    """Text that is added to the prompt."""
 
     type: Literal["user-defined"] = "user-defined"
-    """The context is a text."""
+    """The context is text."""
     content: str
     """Knowledge for the model. Every prompt contains it, so keep it short."""
 
@@ -31,7 +31,7 @@ class FileContext(Node):
 
 
 class FolderContext(Node):
-    """All files below a folder. The folder is listed again for each request."""
+    """The files in a folder and its subfolders. The folder is listed again for each request."""
 
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 

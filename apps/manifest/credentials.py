@@ -1,8 +1,8 @@
 """Finds the credentials in a document: the manifest of an application, or a predefined item.
 
-The document need not be valid. The search follows the pydantic models. Where a part of the document
-matches no model, the search tries every possible one, and so finds credentials next to misspelled
-keys.
+The document need not be valid. The search follows the pydantic models. If part of the document
+matches no model, the search tries every possible model, so it also finds credentials next to
+misspelled keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -59,8 +59,8 @@ class CredentialLocation:
 
 
 def find_credentials(document: Any, kind: Kind | None = None) -> tuple[CredentialLocation, ...]:
-    """Return the credentials in a document, in the order of the document. `kind` restricts the
-    result to plain credentials, references to secrets, or masks of stored credentials.
+    """Return the credentials in a document, in document order. `kind` restricts the result to plain
+    credentials, references to secrets, or masks of stored credentials.
     """
     written = (_locate(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
@@ -80,8 +80,8 @@ AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of an object that maps names of headers to values. A header's name determines
-    whether its value is a credential.
+    """The shape of an object that maps header names to values. A header's name determines whether
+    its value is a credential.
     """
 
 

@@ -23,7 +23,7 @@ class Parameters(Node):
     """Request parameters. If a parameter is null, the deployment's default applies."""
 
     temperature: float | None = None
-    """The randomness of the answer. With 0, the answer is the most predictable. Most services
+    """The randomness of the answer. A value of 0 gives the most predictable answers. Most services
     accept values up to 1 or 2.
     """
     top_p: float | None = None
@@ -35,7 +35,9 @@ class Parameters(Node):
     seed.
     """
     stop: str | tuple[str, ...] | None = None
-    """One or more texts at which the model stops. Most services accept up to four texts."""
+    """One or more stop sequences. The model stops when it generates one of them. Most services
+    accept up to four.
+    """
     n: int | None = None
     """The number of answers that the service generates for one request. Do not set this field:
     multiple answers would be merged into one.
@@ -43,7 +45,7 @@ class Parameters(Node):
     max_tokens: int | None = None
     """The maximum number of output tokens per model reply. Null: the service's own limit."""
     presence_penalty: float | None = None
-    """With values above 0, the model prefers new subjects. The usual range is -2 to 2."""
+    """With values above 0, the model prefers new topics. The usual range is -2 to 2."""
     frequency_penalty: float | None = None
     """With values above 0, the model repeats itself less. The usual range is -2 to 2."""
     reasoning_effort: ReasoningEffort | None = None

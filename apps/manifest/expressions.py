@@ -12,11 +12,11 @@ from jsone.shared import JSONTemplateError
 MOST_TOKENS = 150
 """The maximum number of tokens in an expression."""
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters in an expression within a text. The limit is low because the
+"""The maximum number of characters in an expression within a string. The limit is low because the
 JSON-e library copies the text for each token.
 """
 LONGEST_QUOTE = 120
-"""The length in characters to which error messages truncate a name or an error of the JSON-e
+"""The length in characters to which error messages truncate a name or an error from the JSON-e
 library.
 """
 

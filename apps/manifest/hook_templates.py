@@ -1,6 +1,6 @@
-"""Checks the templates in the arguments of hooks before a hook runs.
+"""Checks the templates in hook arguments before a hook runs.
 
-The checks cover `${expression}` in texts, and the keys `$eval` and `$if`. Templates with other
+The checks cover `${expression}` in strings, and the keys `$eval` and `$if`. Templates with other
 operators, such as `$map`, can define variables, so they are only checked when the hook runs.
 """
 
@@ -44,7 +44,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""Maps each event to the names that templates of its hooks can use."""
+"""Maps each event to the names that its hooks' templates can use."""
 
 
 def is_templated(value: object) -> bool:
@@ -62,7 +62,7 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """Return the first mistake in a template for hooks of this event, with its path, or ""."""
+    """Return the first mistake in a template for a hook on this event, with its path, or ""."""
     return next(_problems(template, ROOTS[event], ""), "")
 
 

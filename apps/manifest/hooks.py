@@ -27,14 +27,14 @@ class RefreshCondition(Node):
 
 class Hook(Node):
     """A tool that is called automatically. A hook that fails or is too slow is skipped; it never
-    fails a request.
+    causes a request to fail.
     """
 
     kind: Literal["tool_call"] = "tool_call"
     """Always `tool_call`."""
     event: Event
     """The event that triggers the call. `on_request_start`: before the first request to the model.
-    Only the results of these hooks reach the model; results for other events are dropped.
+    Only the results of these hooks reach the model; the results of other hooks are discarded.
     `on_user_message`: when a message arrives. `on_tool_result`: after each tool call.
     `on_completion`: when the complete answer has been sent. `on_status`: when the run starts and
     when it ends.

@@ -1,7 +1,7 @@
 """Strictly parses JSON that users write, and reports the line and column of an error.
 
-`json.loads` accepts NaN, silently ignores the first of two equal keys, and raises `RecursionError`
-for deep nesting. It also accepts values that a database rejects.
+`json.loads` accepts NaN, silently ignores the first of two duplicate keys, and raises
+`RecursionError` for deep nesting. It also accepts values that a database rejects.
 """
 
 import json
@@ -128,7 +128,7 @@ _token = re.compile(
 def positions(text: str) -> dict[str, Position]:
     """Return the position of each key and list item in a valid JSON text, by path."""
     found: dict[str, Position] = {}
-    # The path of each open object or list, and for a list the number of its next item.
+    # The path of each open object or list. A list also has an iterator over its item indexes.
     holders: list[tuple[str, Iterator[int] | None]] = []
     path, line, line_start = "", 1, 0
     for match in _token.finditer(text):

@@ -35,5 +35,5 @@ class Kind:
     is_prefixed: bool = False
     """True if the names of the toolset's tools start with the toolset's name."""
     reserved: Set[str] = frozenset()
-    """Tool names that are reserved for the platform, but that tools of this kind may have."""
+    """Tool names that are reserved for the platform, but that tools of this kind may use."""
     card: tuple[CardField, ...] = ()

@@ -13,7 +13,7 @@ from apps.manifest.toolsets.kinds import ToolSet
 
 
 class PromptSkill(Node):
-    """A skill that is a prompt of DIAL Core."""
+    """A skill that is stored as a prompt in DIAL Core."""
 
     type: Literal["dial-prompt"] = "dial-prompt"
     """The skill is a prompt in DIAL Core."""
@@ -24,15 +24,15 @@ class PromptSkill(Node):
 
 
 class FolderSkill(Node):
-    """A skill that is a folder of DIAL Core, with files next to its skill document."""
+    """A skill that is stored as a folder in DIAL Core, with files next to its skill document."""
 
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 
     type: Literal["dial-skill"] = "dial-skill"
     """The skill is a folder in DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """The path of a folder with a `SKILL.md`, `skills/<bucket>/<path>`. Requires DIAL Core 0.48.0
-    or later.
+    """The path of a folder that contains a `SKILL.md`, `skills/<bucket>/<path>`. Requires DIAL Core
+    0.48.0 or later.
     """
 
 
@@ -60,15 +60,15 @@ class ConversationStarters(Node):
     chat_message_input_disabled: bool = False
     """True: the message box is disabled, so users can start a conversation only with a button."""
     auto_submit: bool = True
-    """Send the question immediately. False: put the question into the message box, where the user
-    can edit it.
+    """Send the question immediately. False: put the question in the message box, where the user can
+    edit it.
     """
     starters: tuple[Starter, ...] = Field(min_length=1)
-    """The buttons, in the order of display."""
+    """The buttons, in display order."""
 
 
 class ToolDefaults(Node):
-    """Limits for calls to all tools."""
+    """Limits for all tool calls."""
 
     timeout_seconds: Annotated[float, Field(gt=0, le=3600)] | None = None
     """The time limit for one tool call in seconds, including all attempts. For a deployment that is
@@ -85,7 +85,7 @@ class Manifest(Node):
     listed for the model. `[]` for none.
     """
     tool_sets: tuple[ToolSet, ...]
-    """The tools that the model may call, grouped. `[]` for none."""
+    """The tools that the model may call, grouped into toolsets. `[]` for none."""
     starters: tuple[str, ...] | None = Field(
         default=None,
         json_schema_extra=Marks(deprecated=True, advice="Use `conversation_starters`."),
@@ -105,10 +105,11 @@ class Manifest(Node):
     """
     features: Features | None = Field(default_factory=Features)
     """The application's abilities in addition to its tools. Omitted or `{}`: every feature has its
-    default value, so the model knows the time. Null: no features, not even the time.
+    default value, so the model knows the current time. Null: no features, not even the current
+    time.
     """
     tool_defaults: ToolDefaults = Field(default_factory=ToolDefaults)
-    """Limits for calls to all tools."""
+    """Limits for all tool calls."""
 
     @property
     def offered_starters(self) -> ConversationStarters | None:

@@ -17,8 +17,8 @@ _refused = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def sanitize(name: str) -> str:
-    """Convert a name to one that model providers accept: letters, digits, `_` and `-`, without a
-    digit or `-` at the start.
+    """Convert a name to one that model providers accept: it contains only letters, digits, `_` and
+    `-`, and does not start with a digit or `-`.
 
     A name that is too long is truncated and ends in a hash of the whole name, so that names stay
     unique.
@@ -54,9 +54,9 @@ def possible_names(toolset_name: str | Mapping[str, str], function_name: str) ->
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """Return the unique names of a toolset's tools that the model sees, by function name.
+    """Return the unique names under which the model sees a toolset's tools, by function name.
 
-    A hash is added to a name without letters and digits, and to a name that another tool has too.
+    A hash is appended to a name that contains no letters or digits, or that would not be unique.
     """
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())

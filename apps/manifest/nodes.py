@@ -1,5 +1,5 @@
-"""Defines the base class of all models of a manifest, and the extra properties of their fields in
-the schema.
+"""Defines the base class of all manifest models, and the extra properties of their fields in the
+schema.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Node(BaseModel):
-    """An object of a manifest. Unknown keys are dropped; `review` reports them.
+    """An object in a manifest. Unknown keys are dropped; `review` reports them.
 
     The docstring below a field describes it to operators in the reference, in the form and in the
     schema.

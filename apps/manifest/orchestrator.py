@@ -55,9 +55,9 @@ class ContextLimits(Node):
     durations: dict[str, Annotated[int, Field(ge=0)] | None] = Field(default_factory=dict)
     """The number of turns for which the model reads a tool's results, by tool name, such as
     `{"desk_find_ticket": 2}`. Use the name that the model sees, which includes the toolset's
-    prefix. 0: never, so that only users see the results. 1: in the turn of the call. 2: also in the
-    next turn. Null: always. Results that the model no longer reads remain stored and visible. The
-    model always reads the results of other tools.
+    prefix. 0: never, so that only users see the results. 1: only in the turn of the call. 2: also
+    in the next turn. Null: always. Results that the model no longer reads remain stored and
+    visible. The model always reads the results of other tools.
     """
 
 

@@ -1,6 +1,4 @@
-"""Lists the parts of a manifest that need a capability of the server, such as toolsets and
-features.
-"""
+"""Lists the parts of a manifest that need a server capability, such as toolsets and features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ class ManifestPart:
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
-    """Return the parts of the manifest in order, without those that are disabled or null."""
+    """Return the parts of the manifest in order, except disabled and null parts."""
     return tuple(_parts(manifest))
 
 

@@ -1,4 +1,4 @@
-"""Defines the problems of a document. Each has a path and a message."""
+"""Defines the problems in a document. Each has a path and a message."""
 
 import json
 import re
@@ -19,7 +19,7 @@ class Problem:
     """A mistake in a document."""
 
     path: str
-    """A position such as `tool_sets[2].tools[0].name`."""
+    """The location of the mistake, such as `tool_sets[2].tools[0].name`."""
     message: str
     """The mistake, and how to fix it."""
 

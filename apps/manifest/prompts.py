@@ -15,12 +15,13 @@ class CustomSystemPrompt(Node):
     type: Literal["custom"] = "custom"
     """The prompt is written in the manifest."""
     content: str
-    """The prompt. QuickApps replaces `{name}` with the variable of that name. Other braces remain
-    unchanged.
+    """The prompt. QuickApps replaces `{name}` with the value of the variable `name`. Other braces
+    remain unchanged.
     """
     variables: dict[str, str]
-    """Values of the prompt's variables, which are in braces (`{team}`), such as `{"team": "Depot
-    North"}`. `{}`: none."""
+    """Values for the prompt's variables. For example, `{"team": "Depot North"}` replaces `{team}`
+    in the prompt. `{}`: none.
+    """
 
 
 class PredefinedSystemPrompt(Node):
@@ -42,11 +43,11 @@ class DialSystemPrompt(Node):
     type: Literal["dial"] = "dial"
     """The prompt is stored in DIAL Core."""
     path: str
-    """The path of the prompt with its bucket, `prompts/<bucket>/<path>`. Each request reads the
-    prompt with the caller's permissions.
+    """The path of the prompt, including its bucket, `prompts/<bucket>/<path>`. Each request reads
+    the prompt with the caller's permissions.
     """
     variables: dict[str, str] | None = None
-    """Values of the prompt's variables, as in a `custom` prompt."""
+    """Values for the prompt's variables, as in a `custom` prompt."""
     content: str | None = None
     """QuickApps fills in this field from DIAL. Do not set it."""
 

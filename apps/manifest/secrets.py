@@ -84,8 +84,8 @@ FOREIGN_REFERENCE = (
 
 
 def dump_credential(credential: Credential) -> dict[str, str] | str:
-    """Return a credential for a dump: a reference to its secret, an empty mask, or "" if it is
-    empty.
+    """Return a credential for a dump: a reference to its secret, an empty mask, or "" if the
+    credential is empty.
     """
     if credential.secret:
         return {SECRET: credential.secret}

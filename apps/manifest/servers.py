@@ -14,7 +14,7 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
     """Return the servers to which the document sends the credential at `keys`.
 
     The result contains origins, and `predefined …` or `registered …` for servers that are declared
-    elsewhere. A toolset's credential counts as sent to all servers of the toolset.
+    elsewhere. A toolset's credential is treated as sent to all of the toolset's servers.
     """
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
         document = value_at(document, keys[:2])

@@ -30,7 +30,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value with one of several models. `tag` returns the key of the intended model in `models`."""
+    """A value that matches one of several models. `tag` returns the key of the intended model in
+    `models`.
+    """
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -38,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class MixedValue:
-    """A plain value that may have several types."""
+    """A plain value that may be of several types."""
 
 
 Shape = type[BaseModel] | Items | Values | Choice | MixedValue | None
@@ -146,6 +148,6 @@ def _tag(member: Any) -> str:
 
 def _tags(member: type[BaseModel], discriminator: str) -> tuple[object, ...]:
     annotation = member.model_fields[discriminator].annotation
-    # Python turns `Literal[None]` into None itself.
+    # Python itself converts `Literal[None]` to None.
     is_literal = typing.get_origin(annotation) is Literal
     return typing.get_args(annotation) if is_literal else (None,)

@@ -1,4 +1,4 @@
-"""Collects the answer of a run from its events, and describes its progress."""
+"""Collects a run's answer from its events, and describes its progress."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never

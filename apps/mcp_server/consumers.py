@@ -39,7 +39,7 @@ UNKNOWN_ORIGIN = (
     "origin to CORS_ALLOWED_ORIGINS."
 )
 SERVER = make_server()
-# The consumer checks hosts and origins itself, with the settings of the site.
+# The consumer checks hosts and origins itself, using the site's settings.
 UNCHECKED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
 
@@ -100,7 +100,7 @@ class McpConsumer(DoorConsumer):
     async def serve(self, scope: Mapping[str, Any]) -> None:
         """Pass the request to the SDK. If the client disconnects, the run is canceled."""
         # Each request has a separate manager, so that its tasks end with the request, in both
-        # revisions.
+        # protocol versions.
         manager = StreamableHTTPSessionManager(
             self.server,
             stateless=True,
@@ -147,8 +147,8 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the request's host is this site and its origin, if any, may read our
-    responses.
+    """Return True if the request is addressed to this site, and its origin, if any, is allowed to
+    read responses.
 
     The check prevents DNS rebinding attacks, in which a web page accesses a server on the user's
     machine.

@@ -63,7 +63,7 @@ def is_base64(data: str) -> bool:
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
     """Return a small stored image or audio file as a content block. Return None for other files,
-    which the answer only links.
+    which the answer only links to.
     """
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None
@@ -93,7 +93,7 @@ def file_contents(
             text = file.content.decode("utf-8-sig")
             return types.TextResourceContents(uri=uri, mime_type=kind, text=text)
         except UnicodeDecodeError:
-            pass  # A text in another encoding is sent as bytes.
+            pass  # Text in another encoding is sent as bytes.
     blob = base64.b64encode(file.content).decode()
     return types.BlobResourceContents(uri=uri, mime_type=kind, blob=blob)
 

@@ -1,7 +1,7 @@
 """Converts a run's question or approval request to an input request for the client, and reads the
 answer.
 
-The run ends with its question. The client calls the tool again with the state of the run
+The run ends with its question. The client calls the tool again with the run's state
 (`requestState`) and the user's answer.
 """
 
@@ -69,8 +69,8 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question with which the answer ends, or None. `messages` are the request's
-    messages.
+    """Return the question with which the answer ends, or None if it does not end with a question.
+    `messages` are the request's messages.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
@@ -143,7 +143,9 @@ def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
 
 
 def answer_of(waiting: WaitingCall, given: types.ElicitResult) -> tuple[str, Any]:
-    """Return the text of the answer, and the numbers of the chosen options or None."""
+    """Return the text of the answer, and the numbers of the chosen options, or None if no option
+    was chosen.
+    """
     content = given.content or {}
     if given.action != "accept":
         return DECLINED[waiting.kind]

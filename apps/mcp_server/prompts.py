@@ -32,7 +32,7 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
     title: str
     description: str
     text: str = ""
-    """The text of the starter, or "" for a skill, whose prompt has a task as its argument."""
+    """The text of the starter, or "" for a skill, whose prompt takes a task as its argument."""
 
     def describe(self) -> types.Prompt:
         arguments = None if self.text else [TASK]

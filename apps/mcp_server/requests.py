@@ -26,7 +26,7 @@ class AdmittedRequest:
 
     admission: Admission
     application: ResolvedApplication | None
-    """The application in the URL, or None if the URL is for all applications of the caller."""
+    """The application in the URL, or None if the URL is for all of the caller's applications."""
     open_workspace: OpenWorkspace
     recorded: Recorded
     slots: RunSlots

@@ -75,7 +75,7 @@ async def list_templates(
 async def complete(
     context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
 ) -> types.CompleteResult:
-    """Complete the bucket or name in a file's URI. Arguments of prompts have no completions."""
+    """Complete the bucket or name in a file's URI. Prompt arguments have no completions."""
     request, argument = admitted(context), params.argument
     values: list[str] = []
     if isinstance(params.ref, types.ResourceTemplateReference) and request.caller.bucket:

@@ -69,8 +69,8 @@ def principal(context: ServerRequestContext[Any, Any]) -> str:
 
 
 def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
-    """Decorate a handler so that it raises only `MCPError`, because the SDK sends the texts of all
-    errors to the client.
+    """Decorate a handler so that it raises only `MCPError`, because the SDK sends the text of every
+    error to the client.
     """
 
     async def guard(context: ServerRequestContext[Any, Any], params: Params) -> Result:
@@ -87,7 +87,7 @@ def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
 
 
 def make_server() -> Server[Any]:
-    handle_call: Any = guarded(call_tool)  # The SDK's type excludes results of extensions.
+    handle_call: Any = guarded(call_tool)  # The SDK's type excludes results from extensions.
     server = Server(
         NAME,
         version=VERSION,

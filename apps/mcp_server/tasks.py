@@ -1,8 +1,8 @@
 """Serves the MCP extension `io.modelcontextprotocol/tasks`. A tool call starts a stored run, and
 the client requests the result later.
 
-The question and the answer are stored in a conversation of the caller. The run continues if the
-client disconnects or the server restarts.
+The question and the answer are stored in one of the caller's conversations. The run continues if
+the client disconnects or the server restarts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ EXTENSION = "io.modelcontextprotocol/tasks"
 POLL_MILLISECONDS = 1000
 STATUSES = {
     Run.Status.DONE: "completed",
-    # The protocol uses `failed` only for errors of the protocol.
+    # The protocol uses `failed` only for protocol errors.
     Run.Status.FAILED: "completed",
     Run.Status.STOPPED: "cancelled",
 }
@@ -71,7 +71,7 @@ def can_be_task(context: ServerRequestContext[Any, Any], message: ModelMessage) 
     """Return True if a call can run as a task.
 
     The caller must be able to own conversations. The client must be able to show forms, because
-    only it can answer the run's questions. Calls with files never run as tasks.
+    only the client can answer the run's questions. Calls with files never run as tasks.
     """
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     is_owner = bool(admitted(context).caller.bucket)
@@ -106,7 +106,7 @@ async def get_task(context: ServerRequestContext[Any, Any], params: TaskParams) 
 
 
 async def update_task(context: ServerRequestContext[Any, Any], params: UpdateParams) -> Json:
-    """Answer questions of a task. Responses to questions that are not open are ignored."""
+    """Answer a task's questions. Responses to questions that are not open are ignored."""
     request = check(context, params)
     run = await current_run(request, params.task_id)
     asked: list[Interaction] = await database_sync_to_async(open_questions)(run)
@@ -125,7 +125,7 @@ async def cancel_task(context: ServerRequestContext[Any, Any], params: TaskParam
 
 def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> AdmittedRequest:
     """Return the admitted request. Raises `MCPError` if the client does not support tasks, or if
-    the `Mcp-Name` header names another task.
+    the `Mcp-Name` header names a different task.
     """
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found")

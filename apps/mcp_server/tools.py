@@ -23,7 +23,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 PAGE_SIZE = 100
 MOST_FILES = 20
 LONGEST_TOOL_NAME = 64
-"""The maximum length of a tool's name in characters, as the strictest models require."""
+"""The maximum length of a tool's name in characters, as required by the strictest models."""
 _tool_name = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_TOOL_NAME}}}")
 _unsafe = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -141,8 +141,8 @@ def types_of(written: Any) -> tuple[str, ...]:
 async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
-    """Return a page of the caller's applications, sorted by slug, and the cursor of the next page
-    or None. Raises `MCPError` if the cursor is invalid.
+    """Return a page of the caller's applications, sorted by slug, and the cursor for the next page,
+    or None if there are no more pages. Raises `MCPError` if the cursor is invalid.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None

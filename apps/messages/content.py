@@ -64,8 +64,8 @@ def read_system(system: str | Sequence[Object] | None) -> list[ChatMessage]:
 
 
 def texts(written: str | Sequence[Any], path: str) -> str:
-    """Return the joined texts of text blocks. Raises `BadRequest` with the `path` of a block that
-    is not text.
+    """Return the joined text of text blocks. Raises `BadRequest` with the `path` of a block that is
+    not text.
     """
     if isinstance(written, str):
         return written

@@ -1,4 +1,4 @@
-"""Converts requests of Anthropic's Messages API to run requests."""
+"""Converts requests to Anthropic's Messages API into run requests."""
 
 from dataclasses import replace
 from functools import partial
@@ -64,8 +64,8 @@ def prepare(
     choice: str | Object | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Return the run for a request. Raises `BadRequest` if the application does not accept a part
-    of the request.
+    """Return the run for a request. Raises `BadRequest` if the application does not accept part of
+    the request.
     """
     conversation = read_conversation(read_messages(request), dict(tools.specs))
     if conversation.instructions:

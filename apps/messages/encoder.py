@@ -1,4 +1,6 @@
-"""Encodes a run as a message of Anthropic's Messages API, streamed as events or as one object."""
+"""Encodes a run as a message in the format of Anthropic's Messages API: a stream of events or one
+object.
+"""
 
 import random
 from collections.abc import Iterable, Mapping
@@ -73,7 +75,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 class MessageEncoder:
     """Encodes the events of a run as server-sent events. Clients that do not request thinking
-    receive neither the model's reasoning nor the state of tools.
+    receive neither the model's reasoning nor the tools' state.
     """
 
     headers = EVENT_STREAM

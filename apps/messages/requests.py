@@ -12,7 +12,7 @@ from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
 from apps.doors.chat_messages import Object
 
 EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
-"""Maps the efforts of the Messages API to reasoning efforts of the chat completions API."""
+"""Maps the Messages API's effort levels to the reasoning efforts of the chat completions API."""
 SHOWN = ("enabled", "adaptive")
 
 

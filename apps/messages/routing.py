@@ -16,8 +16,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the model list. Only Anthropic's clients get the list of this API;
-    the ASGI application `models` answers all others.
+    """Return the URL pattern of the model list. Only Anthropic's clients get this API's list; the
+    ASGI application `models` serves all other clients.
     """
     own = ModelsConsumer.as_asgi()
 

@@ -1,5 +1,5 @@
-"""Parses the client's tools and the tool choice in a request of the Messages API. Only tools of the
-type `custom` have a schema in the request; all others are ignored.
+"""Parses the client's tools and the tool choice in a Messages API request. Only tools of the type
+`custom` have a schema in the request; all others are ignored.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -66,7 +66,9 @@ def is_fresh(client: Program) -> bool:
 
 
 def read_client(client_id: str, stored: Program | None) -> Program:
-    """Fetch a client's metadata document, and store the client. `stored` is the stored client."""
+    """Fetch a client's metadata document, and store the client. `stored` is the client as it is
+    already stored, or None.
+    """
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if stored is None else stored.data or {}

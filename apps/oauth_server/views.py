@@ -64,7 +64,7 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         answer = with_issuer(super().get(request, *args, **named))
         if answer.status_code == 200 and client is not None:
             source = redirect_source(request.GET.get("redirect_uri", ""))
-            # Browsers apply the policy to the redirect that follows the form.
+            # Browsers apply the policy to the redirect that follows the form submission.
             vars(answer)["_csp_update"] = {"form-action": [source]}
         return answer
 
@@ -242,7 +242,7 @@ class Space:
     team: int | None
     name: str
     application: str
-    """The title of the application that the program requests, or "" for all of them."""
+    """The title of the application that the program requests, or "" for all applications."""
 
     @property
     def value(self) -> str:
@@ -250,8 +250,8 @@ class Space:
 
 
 def offered_spaces(user: Any, slug: str) -> list[Space]:
-    """Return the spaces in which the user can use the application with this slug, or all spaces of
-    the user if it is "".
+    """Return the spaces in which the user can use the application with this slug, or all of the
+    user's spaces if `slug` is "".
     """
     named = [(None, gettext("Personal")), *((team.pk, str(team)) for team in teams_of(user))]
     if not slug:

@@ -47,7 +47,7 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request whose response is stored."""
+    """A request whose response will be stored."""
 
     asked: ParsedResponse
     context: Context
@@ -98,7 +98,7 @@ class ResponseConsumer(RunConsumer):
         self.to_store: RequestToStore | None = None
         self.unstored: AnswerToStore | None = None
 
-    # --- In ------------------------------------------------------------------------------------
+    # --- Requests ------------------------------------------------------------------------------
 
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication

@@ -1,4 +1,4 @@
-"""Converts requests of OpenAI's Responses API to runs."""
+"""Converts requests to OpenAI's Responses API into runs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -97,8 +97,8 @@ def prepare(
     choice: ResponseToolChoice,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Return the run that answers a request. Raises `BadRequest` if the request does not fit the
-    application.
+    """Return the run that answers a request. Raises `BadRequest` if the application does not accept
+    the request.
     """
     conversation = read_conversation(messages, dict(tools.specs))
     instructions = all_instructions(request, conversation)

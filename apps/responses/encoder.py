@@ -1,4 +1,4 @@
-"""Encodes a run as a response of OpenAI's API, as a stream of events or as one object."""
+"""Encodes a run as a response in the format of OpenAI's API: a stream of events or one object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
@@ -129,7 +129,7 @@ class ResponseEncoder:
         self.items.frame("output_text.delta", **part.location, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
-        """Add a citation of a file or a web page after the text so far."""
+        """Add a citation for a file or a web page after the text so far."""
         if not address:
             # The attachment's content is part of the answer, and the API has no field for it.
             return

@@ -133,7 +133,7 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the stored entries with the IDs of responses replaced by their items. Omits deleted
+    """Return the stored entries with the IDs of responses replaced by their items. Omit deleted
     responses.
     """
     keys = [UUID(one) for one in entries if isinstance(one, str)]

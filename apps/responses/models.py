@@ -1,4 +1,4 @@
-"""Defines the database model of stored responses."""
+"""Defines the database model for stored responses."""
 
 from django.db import models
 
@@ -6,7 +6,7 @@ from apps.live.models import Run
 
 
 class StoredResponse(models.Model):
-    """A stored response. It has the ID of its run, and is deleted with its question or its
+    """A stored response. It has the same ID as its run, and is deleted with its question or its
     conversation.
 
     `context` is the conversation before the response: the hexadecimal IDs of earlier responses, and

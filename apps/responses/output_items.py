@@ -81,7 +81,7 @@ class OutputItems:
     """Builds the output items of a response, and encodes frames with consecutive sequence numbers.
 
     With `counts_characters`, a text uses one number per character, so that a replay has the same
-    numbers however the model split the text. Frames up to number `after` are omitted.
+    numbers regardless of how the model split the text. Frames up to number `after` are omitted.
     """
 
     def __init__(

@@ -41,8 +41,8 @@ STATUSES = {
 class RunReplay:
     """Rebuilds a run's response from its events.
 
-    All processes produce the same frames, however the model split its texts. Frames up to number
-    `after` are omitted.
+    All processes produce the same frames, regardless of how the model split its text. Frames up to
+    number `after` are omitted.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -72,7 +72,7 @@ class RunReplay:
         return self.encoder.items.take_frames()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame for an error of the stream itself. The client can resume after the last
+        """Return the frame for an error in the stream itself. The client can resume after the last
         event that it received.
         """
         items = self.encoder.items

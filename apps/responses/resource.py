@@ -1,4 +1,4 @@
-"""Builds the JSON of a response, with all keys of OpenAI's schema."""
+"""Builds the JSON of a response, with all keys in OpenAI's schema."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """When the response ended, in Unix seconds. None means now."""
+        """The time at which the response ended, in Unix seconds. None means now."""
 
     def next_id(self, prefix: str) -> str:
         """Return the ID of the next item: the prefix, the response's ID and a number."""

@@ -17,7 +17,8 @@ def erase_old() -> int:
     """Delete the conversations that have been inactive for `RESPONSE_DAYS`, and return their
     number.
 
-    Keep pinned conversations, and those that were also used through the chat page or another API.
+    Keep pinned conversations, and conversations that were also used through the chat page or
+    another API.
     """
     if not settings.RESPONSE_DAYS:
         return 0

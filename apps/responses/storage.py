@@ -148,8 +148,8 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 
 def delete_response(caller: Caller, written: str) -> str:
-    """Delete the caller's response with its question, and return its ID. Raises `ResponseNotFound`
-    if it does not exist, or `ResponseBusy` if it is still in progress.
+    """Delete the caller's response and its question, and return the response's ID. Raises
+    `ResponseNotFound` if it does not exist, or `ResponseBusy` if it is still in progress.
     """
     stored = find_response(caller, written)
     run = stored.run

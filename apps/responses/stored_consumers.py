@@ -1,4 +1,4 @@
-"""Serves the endpoints that read, stream again, cancel and delete stored responses."""
+"""Serves the endpoints that read, resume, cancel and delete stored responses."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -41,7 +41,9 @@ class StoredConsumer(DoorConsumer):
         return str(self.scope["url_route"]["kwargs"]["response"])
 
     async def find(self, caller: Caller) -> StoredResponse:
-        """Return the response in the URL. Raises `ResponseNotFound` if the caller does not have it."""
+        """Return the response named in the URL. Raises `ResponseNotFound` if the caller has no such
+        response.
+        """
         found: StoredResponse = await database_sync_to_async(find_response)(caller, self.id)
         return found
 
@@ -149,7 +151,7 @@ class InputItemsConsumer(StoredConsumer):
 
 
 def read_flag(query: dict[str, str], name: str) -> bool:
-    """Return a Boolean query parameter, by default False. Raises `BadRequest` if it is invalid."""
+    """Return a Boolean query parameter (False by default). Raises `BadRequest` if it is invalid."""
     written = query.get(name, "false").lower()
     if written not in BOOLEANS:
         raise invalid(name, "Use 'true' or 'false'.")

@@ -1,7 +1,7 @@
-"""Parses the client's tools of the Responses API: functions, custom tools and namespaces.
+"""Parses the client's tools in a Responses API request: functions, custom tools and namespaces.
 
-The model sees a namespaced tool as `namespace__tool`, because two namespaces may have a tool of the
-same name. Tool types that run on OpenAI's servers are ignored.
+The model sees a namespaced tool as `namespace__tool`, because two namespaces may have a tool with
+the same name. Tool types that run on OpenAI's servers are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the tool name that the model sees. `namespace` is None for a tool outside of
+    """Return the tool name that the model sees. `namespace` is None for a tool outside all
     namespaces.
     """
     return f"{namespace}{JOINT}{name}" if namespace else name
@@ -131,7 +131,7 @@ class ResponseToolChoice(Struct, frozen=True):
     choice: str | Object | None = None
     """The choice in the format of a `ModelRequest`."""
     allowed: frozenset[str] | None = None
-    """The names of the tools that the model may call, or None if it may call all."""
+    """The names of the tools that the model may call, or None if it may call all of them."""
     is_ignored: bool = False
     """True if only OpenAI's servers can run the chosen tool."""
 

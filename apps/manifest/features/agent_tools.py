@@ -16,7 +16,7 @@ class SpawnAgent(Node):
     """Give the model the tool `spawn-agent`, which delegates a task to a sub-agent."""
     agents: tuple[str, ...] | None = None
     """Names of the predefined agents that the model may select, such as `["researcher"]`. Null: all
-    agents. `[]`: none, so that a sub-agent is a copy of the application itself.
+    agents. `[]`: none. Each sub-agent is then a copy of the application itself.
     """
     timeout_seconds: Annotated[float, Field(gt=0)] = 120
     """The time limit for one task in seconds, unless the agent sets its own limit. It cannot exceed
@@ -24,8 +24,8 @@ class SpawnAgent(Node):
     """
     max_iterations: Annotated[int, Field(gt=0)] | None = None
     """The maximum number of model calls per task, unless the agent sets its own limit. Each call
-    also counts toward the limit for the answer. Null: the number of calls that the answer has
-    left.
+    also counts toward the limit for the answer. Null: the number of calls that remain for the
+    answer.
     """
 
 

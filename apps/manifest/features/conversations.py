@@ -6,7 +6,7 @@ from apps.manifest.nodes import Node
 
 
 class Retention(Node):
-    """The maximum retention of users' conversations."""
+    """The maximum retention period for users' conversations."""
 
     days: int | None = Field(default=None, ge=1, le=3650)
     """The number of days after which an inactive conversation and its files are deleted. A new
@@ -17,7 +17,7 @@ class Retention(Node):
 
 
 class Sharing(Node):
-    """Links to a read-only copy of a conversation, which users can create."""
+    """Links that users create to read-only copies of their conversations."""
 
     with_anyone: bool = False
     """Allow users to create links that open without signing in, if the installation allows this

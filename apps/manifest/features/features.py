@@ -1,5 +1,5 @@
-"""Defines the optional features of an application. An omitted feature has its default; null turns
-it off.
+"""Defines the optional features of an application. An omitted feature has its default value; null
+turns it off.
 """
 
 from typing import Annotated, Literal
@@ -22,15 +22,15 @@ from apps.manifest.toolsets.approvals import AnswerSeconds, Approval
 
 
 class Notes(Node):
-    """Tools that read and write the notes of the user, or of their team."""
+    """Tools that read and write the user's or the team's notes."""
 
     enabled: bool = False
     """Give the model the tools for notes. The tools are available only to signed-in users, and to
-    API clients with these users' keys.
+    API clients that use these users' keys.
     """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
-    these have no mode, each change waits for the user's approval.
+    they set no mode, each change waits for the user's approval.
     """
     embedding_deployment_id: str | None = None
     """The ID of the embedding deployment. Null: the installation's embedding model."""
@@ -52,7 +52,7 @@ class StageDisplay(Node):
     """Controls which tool calls users see."""
 
     level: Literal["none", "error", "info", "debug"] = "info"
-    """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls by the model.
+    """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls from the model.
     `debug`: also automatic calls, such as hooks. The installation's `DEFAULT_STAGE_DISPLAY_LEVEL`
     overrides this field.
     """
@@ -73,8 +73,8 @@ class ModelKeys(Node):
     """The API keys that are used to call model services."""
 
     mode: Literal["platform_only", "user_keys"] = "platform_only"
-    """The key to use. `user_keys`: the user's own key for the service, if there is such a key and
-    the deployment accepts users' keys, or else the installation's key. `platform_only`: always the
+    """The key to use. `user_keys`: the user's own key for the service, if the user has one and the
+    deployment accepts users' keys; otherwise, the installation's key. `platform_only`: always the
     installation's key.
     """
     platform_pays: bool = False
@@ -84,7 +84,7 @@ class ModelKeys(Node):
 
 
 class RateLimits(Node):
-    """Rate limits of the application, shared by all its callers."""
+    """Rate limits for the application, shared by all its callers."""
 
     requests_per_minute: int | None = Field(default=None, ge=0)
     """The maximum number of questions per minute. Further questions are rejected. Null or
@@ -100,8 +100,8 @@ class Questions(Node):
     """A tool that lets the model ask the user a question."""
 
     seconds: AnswerSeconds | None = 300
-    """The time to answer in seconds, up to 30 days. When it expires, QuickApps informs the model
-    that nobody answered. Null: no limit.
+    """The time that the user has to answer, in seconds, up to 30 days. When it expires, QuickApps
+    informs the model that nobody answered. Null: no limit.
     """
 
 
@@ -120,7 +120,7 @@ class Schedules(Node):
     enabled: bool = False
     """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule`,
     `remove-schedule` and `edit-heartbeat`. The tools are available only to signed-in users on the
-    chat page, and to API clients with these users' keys.
+    chat page, and to API clients that use these users' keys.
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
     """Controls whether `schedule-task`, `update-schedule` and `edit-heartbeat` need approval. By
@@ -129,7 +129,7 @@ class Schedules(Node):
 
 
 class ToolAccessFilter(Node):
-    """Silently leaves out tools that the caller may not use."""
+    """Silently omits tools that the caller may not use."""
 
     enabled: bool = False
     """Omit `dial-app` toolsets, `dial-mcp` toolsets and deployment tools that the caller may not
@@ -139,7 +139,7 @@ class ToolAccessFilter(Node):
 
 
 class ContextUsage(Node):
-    """Reports with each answer how much of the model's context window is used."""
+    """Reports how much of the model's context window each answer uses."""
 
     enabled: bool = False
     """Return `context_usage` in the state of an answer. The field is omitted if the model's context
@@ -149,13 +149,13 @@ class ContextUsage(Node):
 
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
-    """Include the time in every question, and the age of tool results. **This feature is on unless
-    the value is null.**
+    """Inform the model of the current time in every question, and of the age of tool results.
+    **This feature is on unless the value is null.**
     """
     file_loading: FileLoading = Field(default_factory=FileLoading)
     """Limits for files that the model, its tools and its services read."""
     external_url_fetch: ExternalUrlFetch = Field(default_factory=ExternalUrlFetch)
-    """The files on the internet that may be fetched, within the installation's limits."""
+    """The files that may be fetched from the internet, within the installation's limits."""
     stage_display: StageDisplay = Field(default_factory=StageDisplay)
     """The tool calls that users see."""
     input_attachment_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
@@ -194,7 +194,8 @@ class Features(Node):
     rate_limits: RateLimits | None = None
     """The application's rate limits. Null: the installation's rate limits."""
     retention: Retention | None = None
-    """The maximum retention time of users' conversations on the page. Null: the user's setting."""
+    """The maximum retention period for users' conversations on the page. Null: the user's setting.
+    """
     answer_figures: tuple[Figure, ...] | None = None
     """The metrics of an answer that users see on the page, in events and in exports: `model`,
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. This field can only restrict the
@@ -215,11 +216,11 @@ class Features(Node):
     todo: Todo | None = None
     """A to-do list that the model maintains in the conversation. Null: none."""
     summary: Summary | None = None
-    """A tool whose text ends the answer. Null: the model does not have the tool."""
+    """A tool whose text becomes the end of the answer. Null: the model does not have the tool."""
     memory: Memory | None = None
     """Facts about a user that the model stores and reads in later conversations. Null: none."""
     notes: Notes | None = None
-    """Read and write access to the notes of the user or the user's team. Null: none."""
+    """Read and write access to the user's or the team's notes. Null: none."""
     sharing: Sharing | None = None
     """The audience of shared conversations. Null: signed-in users."""
     context_usage: ContextUsage | None = Field(default=None, json_schema_extra=IN_PREVIEW)

@@ -27,8 +27,8 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Limits which files on the internet QuickApps fetches. These fields can only restrict what the
-    installation allows.
+    """Limits which files QuickApps fetches from the internet. These fields can only restrict what
+    the installation allows.
     """
 
     enabled: bool | None = None
@@ -65,8 +65,8 @@ class DialFiles(Node):
     enabled_tools: Literal["all"] | tuple[FileTool, ...] = "all"
     """The file tools that the model gets. `list` enables `internal_file_list`, and so on."""
     agent_home_dir: str = ""
-    """The working folder of the tools, as a relative path that ends with a slash, such as `notes/`.
-    The path is relative to the folder with the application's files for the caller. Empty: that
+    """The tools' working folder, as a relative path that ends with a slash, such as `notes/`. The
+    path is relative to the folder that contains the application's files for the caller. Empty: that
     folder itself.
     """
     tool_call_result_offload: ResultOffload | None = Field(
@@ -108,8 +108,9 @@ class WebFetch(Node):
     this.
     """
     max_inline_size: int = Field(default_factory=unpublished_default(OFFLOAD_THRESHOLD), gt=0)
-    """The maximum size in bytes of a page that the model gets. Longer pages are truncated. Omitted:
-    the installation's `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` (40000 by default).
+    """The maximum size in bytes of the page content that the model gets. Longer pages are
+    truncated. Omitted: the installation's `TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD` (40000 by
+    default).
     """
 
 

@@ -56,7 +56,7 @@ class Subagents(Node):
     sub-agent is not available.
     """
     types: tuple[Subagent, ...] = Field(default_factory=tuple)
-    """Custom sub-agents. Their names must differ."""
+    """Custom sub-agents. Their names must be unique."""
     timeout_seconds: Annotated[float, Field(gt=0)] | None = None
     """The time limit for one task in seconds. It cannot exceed the installation's
     `SUBAGENT_TIMEOUT_SECONDS` (600 by default). Null: the installation's limit.

@@ -8,7 +8,7 @@ from apps.manifest.toolsets.agents import AgentToolSet
 
 
 class A2aAgentToolSet(AgentToolSet):
-    """An agent that speaks A2A 1.0, as one tool."""
+    """One tool that calls an agent through A2A 1.0."""
 
     kind = Kind(
         title="A2A agent",

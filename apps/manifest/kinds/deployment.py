@@ -28,6 +28,6 @@ class DeploymentToolSet(WrittenToolSet):
     field themselves. Null: false.
     """
     tools: tuple[AnyDeploymentTool, ...]
-    """The deployments as tools. For each tool, define the function yourself, let QuickApps generate
-    the function, or refer to a predefined tool.
+    """The deployments that are available as tools. For each tool, define the function yourself, let
+    QuickApps generate the function, or refer to a predefined tool.
     """

@@ -9,7 +9,7 @@ from apps.manifest.toolsets.tools import AnyInternalTool
 
 
 class InternalToolSet(WrittenToolSet):
-    """Tools of QuickApps itself."""
+    """Tools that QuickApps itself provides."""
 
     kind = Kind(
         title="Platform",
@@ -19,6 +19,6 @@ class InternalToolSet(WrittenToolSet):
     )
 
     type: Literal["internal"] = "internal"
-    """The tools belong to QuickApps itself."""
+    """QuickApps itself provides the tools."""
     tools: tuple[AnyInternalTool, ...]
     """The tools, defined inline or as references to predefined tools."""

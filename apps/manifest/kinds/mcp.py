@@ -24,8 +24,8 @@ class McpToolSet(NamedToolSet, McpTools):
     mcp_server_info: McpServerInfo
     """The server's URL and authentication."""
     is_optional: bool = False
-    """True: if no program is registered as its `server`, the toolset is omitted without an error.
-    False: the answer reports the missing toolset.
+    """True: if no program is registered under its `server` name, the toolset is omitted without an
+    error. False: the answer reports the missing toolset.
     """
     forward_headers: tuple[str, ...] | None = None
     """Names of the caller's `X-` headers to send to the server, such as `["X-Tenant"]`. These

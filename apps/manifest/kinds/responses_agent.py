@@ -10,7 +10,7 @@ from apps.manifest.toolsets.agents import AgentToolSet
 
 
 class ResponsesAgentToolSet(AgentToolSet):
-    """An agent with a Responses API, as one tool."""
+    """One tool that calls an agent through a Responses API."""
 
     kind = Kind(
         title="Responses agent",
@@ -25,8 +25,8 @@ class ResponsesAgentToolSet(AgentToolSet):
     )
 
     type: Literal["responses-agent"] = "responses-agent"
-    """The tool is an agent or model with OpenAI's Responses API. The tool's name is `name`, or
-    `model` if `name` is empty.
+    """The tool is an agent or model that supports OpenAI's Responses API. The tool's name is
+    `name`, or `model` if `name` is empty.
     """
     base_url: str
     """The URL of the API with its version, such as `https://agents.example.com/v1`. QuickApps sends

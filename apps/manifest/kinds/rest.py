@@ -34,15 +34,15 @@ class RestToolSet(WrittenToolSet):
     type: Literal["rest-api"] = "rest-api"
     """The tools are operations of a REST service."""
     base_url: str | None = None
-    """The base of every `method_url` without a host, such as `https://api.example.com/v1`. Null:
-    each tool has its own host.
+    """The base URL for every `method_url` without a host, such as `https://api.example.com/v1`.
+    Null: each tool has its own host.
     """
     headers: dict[str, Header] = Field(default_factory=dict, json_schema_extra=Marks(headers=True))
-    """Headers that are sent with every call. Each value is a text or a secret. A tool's header
-    overrides the same shared header, and `authorization` overrides both.
+    """Headers that are sent with every call. Each value is a string or a reference to a secret. A
+    tool's header overrides the shared header of the same name, and `authorization` overrides both.
     """
     authorization: RestAuthorization | None = None
-    """The authentication of all tools in the toolset. Null: none."""
+    """The authentication for all tools in the toolset. Null: none."""
     response_as_attachment: ResponseAsAttachment | None = None
     """The responses to store as files. This value applies to tools that do not set this field
     themselves. Null: none, and the server logs a warning.

@@ -35,7 +35,7 @@ class AgentInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """The definition of a sub-agent. Where a field is None, the application's value applies."""
+    """The definition of a sub-agent. If a field is None, the application's value applies."""
 
     name: str
     title: str

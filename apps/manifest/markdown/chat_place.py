@@ -1,5 +1,5 @@
-"""Parses the definition of a chat place: a part of a product from which users chat, with its own
-prompt and tools.
+"""Parses the definition of a chat place: part of a product in which users chat, with its own prompt
+and tools.
 
     ---
     title: Orders
@@ -23,7 +23,7 @@ class ChatPlaceInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class ChatPlace:
-    """A part of a product from which users chat.
+    """Part of a product in which users chat.
 
     A chat place can only restrict the manifest's tools, because any client may name any chat place.
     """

@@ -1,8 +1,8 @@
 """Parses front matter: the YAML block at the start of a Markdown document.
 
-Many authors do not know YAML, so an unquoted colon in a text only causes a warning. The document is
-untrusted: it is parsed only into texts, lists and objects, its size is limited, and YAML aliases
-are rejected, because they could multiply its content.
+Many authors do not know YAML, so an unquoted colon in a value only causes a warning. The document
+is untrusted: it is parsed only into strings, lists and objects, its size is limited, and YAML
+aliases are rejected, because they could multiply its content.
 """
 
 import re
@@ -13,15 +13,15 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The maximum number of characters in front matter. The front matter of a skill whose fields all
-have their maximum length has about 2,000.
+"""The maximum number of characters in front matter. If all fields of a skill have their maximum
+length, its front matter has about 2,000 characters.
 """
 
 PLACE = "front matter"
 """The path of problems that concern the whole front matter."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
-"""A text as it was written, None for null, a list, or an object."""
+"""A string as written, None for null, a list, or an object."""
 
 _fence = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 _plain_line = re.compile(
@@ -100,8 +100,8 @@ def error_message(error: yaml.YAMLError) -> str:
 
 
 def quote_colons(block: str) -> tuple[str, list[str]]:
-    """Quote the unquoted texts in a YAML block that contain a colon. Return the new block and the
-    keys of these texts.
+    """Quote the unquoted values in a YAML block that contain a colon. Return the new block and the
+    keys of these values.
     """
     keys: list[str] = []
 

@@ -49,8 +49,8 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users can add the skill to a question. Even if not, models read the skill
-        when a task needs it.
+        """Return True if users can add the skill to a question. Models read the skill when a task
+        needs it, even if users cannot add it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
@@ -70,7 +70,7 @@ class InstalledSkill:
     text: str
     """The content of SKILL.md."""
     files: Mapping[str, str]
-    """The texts of the skill's other files, by path."""
+    """The contents of the skill's other files, by path."""
 
 
 def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocument:

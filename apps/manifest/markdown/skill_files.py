@@ -1,4 +1,4 @@
-"""Reads the files of a skill: its SKILL.md, and the texts next to it that models can read."""
+"""Reads the files of a skill: its SKILL.md, and the text files next to it that models can read."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ SKILL_FILE = "SKILL.md"
 """The file name of a skill's document."""
 
 MOST_BYTES = 262_144
-"""The maximum size of SKILL.md and of each other file, in bytes of UTF-8."""
+"""The maximum size of SKILL.md and of each other file, in UTF-8 bytes."""
 MOST_FILES = 200
 """The maximum number of files next to a SKILL.md."""
 LONGEST_PATH = 255

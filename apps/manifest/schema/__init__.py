@@ -1,1 +1,1 @@
-"""Generates the JSON schema and the reference of the manifest from the models."""
+"""Generates the manifest's JSON schema and reference from the models."""

@@ -15,8 +15,8 @@ DEFINITION = "#/$defs/"
 
 class Generator(GenerateJsonSchema):
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        # JSON Schema cannot express a discriminator that is a function. DIAL's editors expect the
-        # tag null as "None".
+        # JSON Schema cannot express a discriminator that is a function. DIAL's editors expect
+        # "None" in place of a null tag.
         result = super().tagged_union_schema(schema)
         if callable(schema["discriminator"]):
             result["anyOf"] = result.pop("oneOf")

@@ -1,7 +1,7 @@
 """Generates the JSON schema of a manifest, for editors and DIAL Core.
 
-DIAL requires inlined and numbered properties at the root. Settings of the installation, such as
-preview features and URLs, are arguments.
+DIAL requires inlined and numbered properties at the root. Installation settings, such as preview
+features and URLs, are passed as arguments.
 """
 
 from collections.abc import Collection
@@ -117,7 +117,7 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
         name["enum"] = [
             "",
             *sorted(names),
-        ]  # Forms preselect the first choice. It must not be a secret.
+        ]  # Forms preselect the first choice, so it must not be a secret.
     return {
         SECRET_REFERENCE: only(SECRET, name, "A reference to a secret by its name."),
         HIDDEN_CREDENTIAL: only(

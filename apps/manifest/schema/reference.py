@@ -1,8 +1,8 @@
-"""Writes the tables of fields into the manifest reference, a Markdown document.
+"""Writes the field tables into the manifest reference, a Markdown document.
 
-A table is between `<!-- fields of Model at path -->` and `<!-- end -->`. The table of the kinds of
-toolset is below `<!-- kinds of toolset -->`. All other text remains unchanged. An inherited field
-is in the base model's table, if there is one.
+A table is between `<!-- fields of Model at path -->` and `<!-- end -->`. The table of toolset kinds
+is below `<!-- kinds of toolset -->`. All other text remains unchanged. An inherited field is in the
+base model's table, if there is one.
 """
 
 import re
@@ -61,7 +61,7 @@ def render_tables(document: str) -> str:
 
 
 def kinds_table(anchors: Anchors) -> str:
-    """Return the table of the kinds of toolset, in the order of their sections in the document."""
+    """Return the table of toolset kinds, in the order of their sections in the document."""
     types = {schema.__name__: name for name, schema in KINDS.items()}
     rows = (
         f"| [`{types[model]}`](#{anchor}) | {KINDS[types[model]].kind.tools} |\n"

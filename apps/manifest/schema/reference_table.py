@@ -12,7 +12,7 @@ from apps.manifest.schema.json_schema import DEFINITION, Generator, Schema
 
 Model = type[BaseModel]
 Anchors = Mapping[str, str]
-"""Maps models' names to the anchors of their tables in the document."""
+"""Maps model names to the anchors of their tables in the document."""
 
 LIMITS = {
     "minimum": "at least {}",

@@ -1,4 +1,4 @@
-"""Defines the rules for approval of tool calls by a user."""
+"""Defines the rules that determine which tool calls need a user's approval."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ MOST_CHARACTERS = 1_000
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
-"""The time limit for the user's answer in seconds."""
+"""The time limit in seconds for the user's answer."""
 
 Scope = Literal["conversation", "application"]
 
@@ -25,8 +25,7 @@ def checked_pattern(pattern: str) -> str:
     try:
         compile_pattern(pattern, regex.IGNORECASE)
     except PatternRefused as error:
-        # Messages of `regex` may contain braces, which are not allowed in the template of a
-        # message.
+        # Messages from `regex` may contain braces, which are not allowed in a message template.
         raise PydanticCustomError(
             "pattern", "{problem}", {"problem": f"the pattern {error}."}
         ) from error
@@ -84,8 +83,8 @@ class Approval(Node):
     allow: CallRules = Field(default_factory=CallRules)
     """Calls that need no approval."""
     seconds: AnswerSeconds | None = 60
-    """The time to answer in seconds, up to 30 days. When it expires, the call is denied. Null: no
-    limit.
+    """The time that the user has to answer, in seconds, up to 30 days. When it expires, the call is
+    denied. Null: no limit.
     """
     editable: tuple[str, ...] = ()
     """Names of arguments that the user can edit before approving."""

@@ -1,4 +1,4 @@
-"""Defines which attachments of a tool are stored, and which REST responses become attachments."""
+"""Defines which attachments from a tool are stored, and which REST responses become attachments."""
 
 from typing import Annotated, Any
 
@@ -42,7 +42,7 @@ class AttachmentFilter(Node):
     time as attachments. `[]`: none.
     """
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
-    """Replacements of MIME types, for clients that have their own viewer for a type. Each key is
+    """Replacements for MIME types, for clients that have their own viewer for a type. Each key is
     replaced by its value, as in `{"application/json": "application/vnd.plotly.v1+json"}`.
     Replacements apply after `supported_types`, and before `propagate_types_to_choice` and
     `propagate_types_to_text`.
@@ -50,7 +50,7 @@ class AttachmentFilter(Node):
 
 
 class ResponseAsAttachment(Node):
-    """Stores the response of a REST service as a file of the caller."""
+    """Stores the response from a REST service as one of the caller's files."""
 
     enabled: bool = False
     """Store responses as files. False or omitted: the model gets the text, and nothing is stored.

@@ -1,4 +1,4 @@
-"""Defines the ways to authenticate with REST services and MCP servers."""
+"""Defines the authentication methods for REST services and MCP servers."""
 
 from typing import Annotated, Literal
 
@@ -90,14 +90,14 @@ class ForwardAuthTokenAuthorization(Authorization):
 
 
 class OAuthAuthorization(Authorization):
-    """Each user signs in with their own account (OAuth 2.1). Leave out the URLs and the client if
-    the server publishes its URLs and supports client registration.
+    """Each user signs in with their own account (OAuth 2.1). Omit the URLs and the client if the
+    server publishes its URLs and supports client registration.
     """
 
     type: Literal["oauth"] = "oauth"
     """Each user signs in with their own account."""
     client_id: str | None = None
-    """The client ID at the sign-in service. Null: this installation registers itself at the
+    """The client ID at the sign-in service. Null: this installation registers itself with the
     service.
     """
     client_secret: Credential = Field(default_factory=Credential, json_schema_extra=CREDENTIAL)
@@ -105,9 +105,9 @@ class OAuthAuthorization(Authorization):
     secret.
     """
     authorization_url: str | None = None
-    """The authorization URL. Null: the URL that the server announces."""
+    """The authorization URL. Null: the URL that the server publishes."""
     token_url: str | None = None
-    """The token URL. Required with `authorization_url`. Null: the URL that the server announces."""
+    """The token URL. Required with `authorization_url`. Null: the URL that the server publishes."""
     scope: str | None = None
     """The scope that users are asked to allow. Separate several scopes with spaces:
     `tickets.read tickets.write`. Null: the server's choice.

@@ -60,9 +60,7 @@ class ClientTool(Node):
     model sees `shop_fill_order`. `_platform.inspect_page` and `_platform.set_field` are built in.
     """
     description: str
-    """A description for the model of what the tool does and when to use it, of up to 1,024
-    characters.
-    """
+    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
     parameters: FunctionParameters
     """The arguments that the model passes to the tool."""
     permission: Annotated[str, AfterValidator(checked_permission)] | None = None

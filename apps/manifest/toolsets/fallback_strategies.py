@@ -33,7 +33,7 @@ class HardStop(Strategy):
     """Ends the run."""
 
     type: Literal["hard_stop"] = "hard_stop"
-    """Ends the run. The model gets nothing, and the user sees a general error message."""
+    """Ends the run. The model gets nothing, and the user sees a generic error message."""
 
 
 class Attempts(Node):
@@ -70,7 +70,7 @@ class Continue(Strategy):
 
 
 class Stop(Strategy):
-    """The old name of `hard_stop`."""
+    """The old name for `hard_stop`."""
 
     type: Literal["stop"] = Field(
         default="stop", json_schema_extra=Marks(deprecated=True, advice='Use "hard_stop".')
@@ -79,7 +79,7 @@ class Stop(Strategy):
 
 
 class Retry(Strategy):
-    """The old name of `continue`. It does not retry."""
+    """The old name for `continue`. It does not retry."""
 
     type: Literal["retry"] = Field(
         default="retry", json_schema_extra=Marks(deprecated=True, advice='Use "continue".')

@@ -120,12 +120,13 @@ class McpTools(RemoteTools):
     enable this field only if you trust the server.
     """
     failure_texts: tuple[str, ...] | None = None
-    """Prefixes of results that count as failures although the server does not mark them as errors,
-    such as `["Error:", "No results were found"]`. Case is ignored. Null: only results that the
-    server marks as errors count as failures.
+    """Texts such as `["Error:", "No results were found"]`. A result that starts with one of them
+    counts as a failure, even if the server does not mark it as an error. Case is ignored. Null:
+    only results that the server marks as errors count as failures.
     """
     result_format: Literal["blocks", "execution"] = "blocks"
-    """The format of results. `blocks`: the protocol's own format. `execution`: reports of a Python
-    interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as Python,
-    and truncates long output. QuickApps reads each listed file from the server and stores it.
+    """The format of results. `blocks`: the protocol's own format. `execution`: reports from a
+    Python interpreter with `output`, `result`, `error` and `files`. The stage then shows `code` as
+    Python, and truncates long output. QuickApps reads each listed file from the server and stores
+    it.
     """

@@ -47,7 +47,7 @@ class ObjectSchema(Node):
     properties: dict[str, NestedSchema]
     """The values, by name."""
     description: str
-    """A description of the object, of up to 1,024 characters."""
+    """A description of the object. Up to 1,024 characters."""
     required: tuple[str, ...] | None = None
     """Names of the properties that the model must provide. Null: none."""
 
@@ -60,7 +60,7 @@ class ArraySchema(Node):
     items: NestedSchema
     """The schema of each list item."""
     description: str
-    """A description of the list, of up to 1,024 characters."""
+    """A description of the list. Up to 1,024 characters."""
 
 
 NestedSchema = Annotated[
@@ -152,9 +152,7 @@ class Function(Node):
     selects the tool.
     """
     description: str
-    """A description for the model of what the tool does and when to use it, of up to 1,024
-    characters.
-    """
+    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
     parameters: FunctionParameters
     """The arguments that the model passes to the tool."""
 

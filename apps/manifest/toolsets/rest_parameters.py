@@ -1,4 +1,6 @@
-"""Defines the function schema of REST tools, whose parameters also have a position in the request."""
+"""Defines the function schema of REST tools, in which each parameter also has a location in the
+request.
+"""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -32,8 +34,8 @@ class ParameterPlace(Node):
     key: str
     """The name of the value in the request. For `url`, this is the name in braces."""
     encoding: Literal["text", "json"] = "text"
-    """Controls how lists and objects are encoded. With `text`, a query contains a list separated by
-    commas, and a body contains JSON in a string. With `json`, a query contains JSON, and a body
+    """Controls how lists and objects are encoded. With `text`, a query contains a comma-separated
+    list, and a body contains JSON in a string. With `json`, a query contains JSON, and a body
     contains JSON values.
     """
 
@@ -49,7 +51,9 @@ class RestSimpleParameter(SimpleParameter, RequestParameter): ...
 
 
 class RestConstParameter(ConstParameter, RequestParameter):
-    """A constant. If it is a credential, it is stored as a credential, so that it is never shown."""
+    """A constant. If its name is typical of a credential, it is stored as a credential and never
+    shown.
+    """
 
     @model_validator(mode="before")
     @classmethod
@@ -70,7 +74,7 @@ class RestConstParameter(ConstParameter, RequestParameter):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if the parameter is a constant text whose name is typical of a credential."""
+    """Return True if the parameter is a constant string whose name is typical of a credential."""
     place = parameter.get("parameter_info")
     return (
         isinstance(parameter.get("const"), str)
@@ -100,7 +104,7 @@ class RestFunctionParameters(Node):
     type: Literal["object"]
     """Always `object`."""
     properties: dict[str, RestParameter]
-    """The parameters by name. `{}` for none. Each parameter defines its position in the request."""
+    """The parameters by name. `{}` for none. Each parameter defines its location in the request."""
     required: tuple[str, ...] | None = None
     """Names of the parameters that the model must provide. Null: none."""
 
@@ -114,11 +118,9 @@ class RestFunction(Node):
     truncated to 64 characters.
     """
     description: str
-    """A description for the model of what the tool does and when to use it, of up to 1,024
-    characters.
-    """
+    """Describes to the model what the tool does and when to use it. Up to 1,024 characters."""
     parameters: RestFunctionParameters
-    """The arguments that the model passes to the tool, and their positions in the request."""
+    """The arguments that the model passes to the tool, and their locations in the request."""
 
 
 class RestFunctionTool(Node):

@@ -23,8 +23,8 @@ class ToolSetFields(Node):
         name: Localized
 
     description: Localized | None = None
-    """The purpose of the toolset, as one text or, as in `name`, one text per language. The model
-    uses the description to select toolsets when it searches for tools or starts a sub-agent.
+    """The purpose of the toolset: one text, or one text per language as in `name`. The model uses
+    the description to select toolsets when it searches for tools or starts a sub-agent.
     """
     approval: Approval | None = None
     """The tool calls that need approval or are denied. Null: the rules in `features.approval`."""
@@ -32,7 +32,7 @@ class ToolSetFields(Node):
     """False: the toolset is ignored."""
     user_switch: Literal["on", "off"] | None = None
     """Let users turn the toolset, such as a web search, on and off in the chat page's message box.
-    `on` or `off` is its state in new conversations. Requests through APIs without stored
+    `on` or `off` is its state in new conversations. Requests through APIs that do not store
     conversations always use the toolset. Null: always on, without a switch.
     """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
@@ -57,8 +57,8 @@ class ToolSetFields(Node):
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield the visible name and the path in the toolset of each enabled tool that the manifest
-        lists.
+        """Yield the visible name of each enabled tool that the manifest lists, and the tool's path
+        in the toolset.
         """
         yield from ()
 
@@ -68,10 +68,10 @@ class NamedToolSet(ToolSetFields):
 
     name: Localized
     """The prefix of the toolset's tool names (`desk` changes `find_ticket` to `desk_find_ticket`)
-    and of the titles of their stages. Deployment tools, chat page tools and internal tools have no
-    prefix. An agent's tool has exactly this name. If the name of an MCP toolset is empty, the
-    server's own name is used. The value is one text, or one text per language, such as
-    `{"en": "Desk", "de": "Schalter"}`. The model sees the English text.
+    and of their stage titles. Deployment tools, chat page tools and internal tools have no prefix.
+    An agent's tool has exactly this name. If the name of an MCP toolset is empty, the server's own
+    name is used. The value is one text, or one text per language, such as `{"en": "Desk", "de":
+    "Schalter"}`. The model sees the English text.
     """
 
 

@@ -54,7 +54,7 @@ Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
 
 class ToolStage(Node):
     """Controls how a call is shown to users. In `name` and `body`, a placeholder such as `{city}`
-    is replaced with the argument of this name.
+    is replaced with the argument of that name.
     """
 
     name: str | None = None
@@ -78,7 +78,7 @@ class ToolDisplay(Node):
 
 
 class ConversationMode(Node):
-    """Settings for combining the calls of a tool into one conversation."""
+    """Settings for combining a tool's calls into one conversation."""
 
     resumable: bool = False
     """Allow the model to continue an earlier conversation. The tool gets an optional `session_id`
@@ -167,10 +167,10 @@ class RestTool(ConfiguredTool):
 
 
 class DeploymentTool(ConfiguredTool):
-    """A deployment as a tool, with your own function."""
+    """A deployment that the model can call as a tool, with a function that you define."""
 
     type: Literal["deployment-tool"] = "deployment-tool"
-    """The tool is a deployment with your own function. Optional."""
+    """The tool is a deployment with a function that you define. Optional."""
     open_ai_tool: FunctionTool
     """The tool's description for the model. QuickApps adds the parameters `query` (or the name in
     `query_parameter`) and `attachment_urls` if they are missing.
@@ -211,17 +211,19 @@ class DeploymentTool(ConfiguredTool):
 
 
 class InternalTool(ConfiguredTool):
-    """A tool of QuickApps itself. The name of its function selects the tool."""
+    """A tool that QuickApps itself provides. The name of its function selects the tool."""
 
     type: Literal["internal-tool"] = "internal-tool"
-    """The tool belongs to QuickApps itself. Optional."""
+    """QuickApps itself provides the tool. Optional."""
     open_ai_tool: FunctionTool
     """The tool's description for the model. The name must be the name of an existing internal tool.
     """
 
 
 class SimpleDeploymentTool(Node):
-    """A deployment as a tool. Its function is generated from the deployment's description."""
+    """A deployment that the model can call as a tool. Its function is generated from the
+    deployment's description.
+    """
 
     type: Literal["dial-deployment-simple"] = "dial-deployment-simple"
     """The function is generated from the deployment's description. Optional."""

@@ -1,4 +1,6 @@
-"""Converts pydantic's errors to problems of the document as written, with the accepted values."""
+"""Converts pydantic's errors to problems in the document as written, and describes the accepted
+values.
+"""
 
 import json
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ from apps.manifest.validation.expectations import (
 from apps.manifest.validation.json_document import json_type
 
 _SHOWN = 40
-"""The length in characters to which error messages truncate a value of the document."""
+"""The length in characters to which error messages truncate a value from the document."""
 
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
@@ -39,7 +41,7 @@ class ErrorLocation:
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
-    """Return one problem per location of pydantic's errors, in their order."""
+    """Return one problem for each location in pydantic's errors, in the order of the errors."""
     failures: dict[Keys, list[tuple[ErrorLocation, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
@@ -54,7 +56,7 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> ErrorLocation:
-    """Convert pydantic's location, which also contains names of union members, to a position in the
+    """Convert pydantic's location, which also contains names of union members, to a location in the
     document.
     """
     shape: Shape = model

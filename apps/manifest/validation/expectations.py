@@ -17,7 +17,7 @@ Failure = Mapping[str, Any]
 
 def expectation(failure: Failure, shape: Shape) -> str | None:
     """Describe the accepted values for a failure, or return None if pydantic's message already
-    does.
+    describes them.
     """
     kind = failure["type"]
     if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:

@@ -12,7 +12,7 @@ MAX_DEPTH = 80
 """
 MAX_VALUES = 200_000
 MAX_CHARACTERS = 4_000_000
-"""The maximum number of characters in all keys and texts of a document."""
+"""The maximum number of characters in all keys and strings of a document."""
 MAX_INTEGER = 2**64
 
 TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"
@@ -24,8 +24,8 @@ _PLAIN = frozenset({bool, str, dict, list})
 def document_problems(
     document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
 ) -> list[Problem]:
-    """Return the problems of a document that is not plain JSON. If it exceeds a limit, return only
-    that problem.
+    """Return the problems with a document that is not plain JSON. If it exceeds a limit, return
+    only that problem.
     """
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {json_type(document)}")]
@@ -75,7 +75,7 @@ def _value_problem(value: object) -> str:
     if value is None or isinstance(value, bool | dict | list):
         return ""
     if isinstance(value, int):
-        # Python does not print longer integers, so the message cannot show them.
+        # Python does not print larger integers, so the message cannot show them.
         return "" if -MAX_INTEGER < value < MAX_INTEGER else "expected an integer of up to 64 bits"
     if isinstance(value, float):
         return "" if math.isfinite(value) else f"{value} is not a JSON number"

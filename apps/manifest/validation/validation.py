@@ -74,7 +74,7 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """Return the errors and warnings of a document. For the parameters, see `read_manifest`."""
+    """Return the errors and warnings for a document. For the parameters, see `read_manifest`."""
     errors: tuple[Problem, ...] = ()
     try:
         read_manifest(
@@ -115,7 +115,7 @@ def name_problems(manifest: Manifest) -> list[Problem]:
 
 def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
     """Yield the name of each tool that the manifest defines, its path, and the reserved names that
-    its kind may have.
+    its kind may use.
 
     The names of other tools are unknown until their toolset is opened or resolved.
     """

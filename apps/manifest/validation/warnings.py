@@ -29,7 +29,7 @@ many characters add about 5,000 tokens to every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]
-"""A rule that checks an object of the document. It yields pairs of a key and a warning. The key is
+"""A rule that checks an object in the document. It yields pairs of a key and a warning. The key is
 "" if the warning concerns the object itself.
 """
 
