@@ -124,7 +124,7 @@ def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, 
     if unknown := [name for name in given if name not in known]:
         choices = f"the parameters of this URL are {', '.join(known)}" if known else ""
         raise WrongAddress(
-            f"has the parameter {unknown[0]!r}, which is unknown; "
+            f"has the unknown parameter {unknown[0]!r}; "
             f"{choices or 'only rediss and redis+sentinel URLs have parameters'}."
         )
     for name in FILES:

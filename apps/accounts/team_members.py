@@ -14,7 +14,7 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_LISTED = 100
-"""The description of a team for a model lists up to this many members, and up to this many
+"""The team description that a model receives lists up to this many members and up to this many
 administrators.
 """
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")

@@ -264,6 +264,6 @@ async def without_thoughts(
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
     logger.warning(
-        "The model's service may have rejected reasoning in the conversation; removed it"
+        "The model's service may have rejected the reasoning in the conversation; removed the reasoning"
     )
     return [replace(message, thoughts=None) for message in messages]

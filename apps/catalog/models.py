@@ -96,7 +96,7 @@ class Application(VersionedRow):
         "published by two people",
         default=False,
         help_text=(
-            "The author of a draft requests publishing, and another user publishes it. "
+            "The author of a draft requests publication, and another user publishes the draft. "
             "Only superusers can turn this off."
         ),
     )

@@ -15,8 +15,8 @@ from apps.demo.results import tool_title
 MOST_CALLS = 8
 """The maximum number of tool calls in one answer, because the answer shows a step for each call."""
 SHORTEST_KEYWORD = 4
-"""The minimum length in characters of keywords in descriptions, and of a prefix that makes two
-words match.
+"""The minimum length, in characters, of a keyword in a description. Two words match if one begins
+with the other, and both have at least this length.
 """
 _STOP_WORDS = """
     a about an and any are as at be by can current do does for from get give has have how if in

@@ -63,7 +63,7 @@ FEATURES: Mapping[str, str] = {
     "approvals": "The user approves a tool call before it runs",
     "cancel": "The client stops a running answer",
     "reconnect": "After a lost connection, the client receives the rest of the answer",
-    "usage": "The client receives the answer’s input and output tokens",
+    "usage": "The client receives the answer’s input and output token counts",
     "errors": "The server reports a failed run in the protocol’s own format",
     "limits": "The server reports an exceeded rate limit in the protocol’s own format",
     "versions": "The client calls a specific version (`slug@3`)",

@@ -119,7 +119,7 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
             # After the finish reason, the answer is complete.
             if assembly.finish_reason:
                 logger.warning(
-                    "A model's stream broke off after its response was complete: %s", error
+                    "A model's stream disconnected after its response was complete: %s", error
                 )
                 return
             if isinstance(error, QuickAppError) or not assembly.has_begun:

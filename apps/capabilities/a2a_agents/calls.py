@@ -216,7 +216,7 @@ async def follow(
     except ConnectionLost as error:
         if not answer.task_id:
             raise
-        logger.info("%s: a task's stream broke off: %s", client.name, error)
+        logger.info("%s: a task's stream disconnected: %s", client.name, error)
     await poll(client, answer)
 
 

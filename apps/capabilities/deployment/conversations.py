@@ -92,7 +92,7 @@ class OutgoingFiles:
         accepted = ", ".join(self.info.input_attachment_types)
         abilities = f"accepts files of the types {accepted}" if accepted else "cannot read it"
         raise refusal(
-            f"the deployment {self.info.id!r} {abilities}; {title!r} is of the type {content_type}."
+            f"the deployment {self.info.id!r} {abilities}; {title!r} has the type {content_type}."
         )
 
 

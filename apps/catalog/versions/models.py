@@ -139,7 +139,7 @@ class ApplicationDraft(VersionedRow):
 class PublishingRequest(models.Model):
     """A user's request that another user publish a draft.
 
-    A returned request remains stored, with its comment, until the user requests publishing again.
+    A returned request remains stored, with its comment, until the user requests publication again.
     """
 
     draft = models.OneToOneField(ApplicationDraft, on_delete=models.CASCADE, related_name="request")

@@ -130,7 +130,7 @@ async def load(calls: Calls, name: str) -> CoreDocument:
         raise EditRefused("This application has another type, with its own editor.")
     if not document.etag:
         raise EditRefused(
-            "DIAL Core returned no version of the application, so it cannot be saved safely."
+            "DIAL Core did not return an ETag for the application, so it cannot be saved safely."
         )
     return document
 

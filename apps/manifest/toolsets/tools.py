@@ -247,7 +247,7 @@ class PredefinedTool(Node):
     """A tool from the predefined content."""
 
     type: Literal["predefined-tool"] = "predefined-tool"
-    """The tool is predefined. Optional."""
+    """The type of the tool, which is always `predefined-tool`. Optional."""
     template_name: str
     """The name of the predefined tool, such as `web_search`. An unknown tool is omitted, and the
     answer reports it.

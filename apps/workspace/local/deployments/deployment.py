@@ -18,7 +18,7 @@ def validate_key_variable(name: str) -> None:
     # Only variables with the name of a key may be sent to services; never, for example, SECRET_KEY.
     if not KEY_VARIABLE.fullmatch(name):
         raise ValidationError(
-            "%(name)s is not allowed. Use the name of an environment variable in capitals that "
+            "%(name)s is not allowed. Use an uppercase environment variable name that "
             "ends in _API_KEY or _TOKEN.",
             params={"name": repr(name)},
         )

@@ -1,4 +1,4 @@
-"""Copies stored files to another storage, and verifies the copies by their checksums."""
+"""Copies stored files to another storage location, and verifies the copies by their checksums."""
 
 import hashlib
 from collections import Counter
@@ -17,7 +17,7 @@ BATCH = 200
 
 
 class DamagedCopy(Exception):
-    """Raised if a storage returns bytes that differ from the bytes that were stored."""
+    """Raised if a storage location returns bytes that differ from the bytes that were stored."""
 
 
 class CopyOutcome(Enum):
@@ -62,7 +62,7 @@ class FileCopier:
     verify_all: bool
 
     def copy(self, file: FileToCopy) -> CopyOutcome:
-        """Copy a file, and compare its checksum. Raises `OSError` if a storage fails, and
+        """Copy a file, and compare its checksum. Raises `OSError` if a storage location fails, and
         `DamagedCopy` if the copy differs.
         """
         name = file.storage_name
@@ -92,7 +92,7 @@ def copy_files(
     """Copy the files that the target does not have. Yield the report so far after each batch.
 
     A file that the target already has with the right size is skipped; with `verify_all`, its
-    checksum must also match. Raises `OSError` if a storage fails, and `DamagedCopy` if a copy
+    checksum must also match. Raises `OSError` if a storage location fails, and `DamagedCopy` if a copy
     differs.
     """
     report = CopyReport()

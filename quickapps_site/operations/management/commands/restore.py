@@ -140,7 +140,7 @@ def check_emptiness() -> None:
         )
     if next(storage().entries(), None) is not None:
         raise CommandError(
-            f"There are files in {storage().location}. Restore into an empty storage: set DATA_DIR "
+            f"There are files in {storage().location}. Restore into empty storage: set DATA_DIR "
             "to a new folder, or FILES_URL to another bucket or prefix."
         )
 

@@ -19,7 +19,7 @@ MOST_NAMED = 20
 
 class Command(BaseCommand):
     help = (
-        "Copy the stored files to another storage while the server runs. Run it again after you "
+        "Copy the stored files to another storage location while the server runs. Run it again after you "
         "change FILES_URL: it continues where it stopped, and copies files that were stored in the meantime. "
         "Nothing is deleted in the source."
     )
@@ -75,7 +75,7 @@ def find_storage(address: str) -> FileStorage:
         return storage_at("" if address == DIRECTORY else address or "-")
     except ValueError:
         raise CommandError(
-            f"{address!r} is not the URL of a storage; use {DIRECTORY}, or {ACCEPTED}."
+            f"{address!r} is not the URL of a storage location; use {DIRECTORY}, or {ACCEPTED}."
         ) from None
 
 
@@ -85,7 +85,7 @@ def check_owner(row: Installation, files: FileStorage) -> None:
     """
     if read_marker(files) not in ("", str(row.uuid)):
         raise CommandError(
-            f"{files.location} contains the files of another installation. Choose an empty storage."
+            f"{files.location} contains the files of another installation. Choose an empty storage location."
         )
 
 
