@@ -124,12 +124,12 @@ JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui llm_comply) tests/judge
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
-	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.browsers.chromium
 	@$(TIER) test
 
 rest: $(TESTING) .venv-peers/storage.stamp .venv-peers/deploy.stamp .venv-docs/stamp $(JUDGES) ## Run the tests that `make test` leaves out, except for those of `make soak`
-	@$(BIN)/python -m tests.chromium
-	@$(BIN)/python -m tests.firefox
+	@$(BIN)/python -m tests.browsers.chromium
+	@$(BIN)/python -m tests.browsers.firefox
 	@$(TIER) rest
 
 postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST_DATABASE_URL
@@ -187,11 +187,11 @@ docs: .venv-docs/stamp ## Build the site of the docs, with search, into var/docs
 	@NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build
 
 pictures: .venv/dev.stamp ## Take the pictures of the docs again, from a site of its own
-	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.browsers.chromium
 	$(BIN)/python -m tools.pictures
 
 bench: .venv/dev.stamp .venv-litellm/stamp ## Measure against the peer; prints ratios, then the page, memories, embeddings, documents
-	@$(BIN)/python -m tests.chromium
+	@$(BIN)/python -m tests.browsers.chromium
 	@status=0; \
 	  for module in "run $(BENCH)" kept_runs page embeddings memories "documents --vectors"; do \
 	    $(BIN)/python -m benchmarks.$$module || status=1; \

@@ -27,7 +27,7 @@ import psycopg
 from benchmarks.goals import is_reached
 from benchmarks.kept_runs import PREPARE, served
 from benchmarks.load import Question, load, percentile
-from tests.postgresql import shared_services
+from tests.databases.postgresql import shared_services
 from tests.services import absence
 
 SLUG = "streams"

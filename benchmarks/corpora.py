@@ -20,7 +20,7 @@ from typing import Any
 
 import psutil
 
-from tests.pgvector import served
+from tests.databases.pgvector import served
 
 WIDTH = 384
 OF_A_DOCUMENT = 1_000

@@ -29,11 +29,11 @@ import psycopg
 from benchmarks.killed_fleet import SITE, Fleet, prepared_fleet
 from benchmarks.processes import Process, free_port, start
 from benchmarks.systems.starts import LOAD_CORE
-from tests.postgresql import shared_services
+from tests.databases.postgresql import shared_services
 from tests.services import absence
 from tests.sites.serving import DATABASE
 from tests.sites.shell import Shell, start_shell
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 TOKENS, DELAY_MS = 1_000, 20.0
 ANSWER_BYTES = TOKENS * len("<0000000000000000000>")

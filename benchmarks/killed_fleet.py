@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.fork_server import ROOT, Fork
+from tests.sites.fork_server import ROOT, Fork
 from tests.sites.serving import (
     DATABASE,
     PROGRAM,

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from benchmarks.killed_fleet import Fleet
-from tests.websocket import PageSocket
+from tests.sites.websocket import PageSocket
 
 PATIENCE = 90.0
 OVER = frozenset({"done", "failed", "stopped"})

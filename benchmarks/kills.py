@@ -27,10 +27,10 @@ from benchmarks.killed_counts import Counts, table
 from benchmarks.killed_fleet import Fleet, prepared_fleet
 from benchmarks.killed_services import ANSWER, TURNS, Services, manifest, serve_services
 from benchmarks.killed_viewer import Viewer
-from tests.postgresql import shared_services
+from tests.databases.postgresql import shared_services
 from tests.services import absence
 from tests.sites.shell import Shell, start_shell
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 AGES = {"plain": 4.0, "once": 4.0, "asking": 7.0}
 """Kinds of runs, and their maximum age when their process is killed."""

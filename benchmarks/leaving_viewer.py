@@ -13,7 +13,7 @@ from http.client import HTTPConnection, HTTPException
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from tests.websocket import PATIENCE, PageSocket
+from tests.sites.websocket import PATIENCE, PageSocket
 
 Kind = Literal["WebSocket", "SSE"]
 

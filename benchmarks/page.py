@@ -25,7 +25,7 @@ from benchmarks import kept_runs
 from benchmarks.goals import is_reached
 from benchmarks.processes import Process, free_port, start
 from benchmarks.systems.starts import LOAD_CORE
-from tests import chromium
+from tests.browsers import chromium
 from tests.sites.serving import Site, serve_process
 
 SLUG = "page"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fork_server import Fork
+from tests.sites.fork_server import Fork
 
 START_SECONDS = 60.0
 

@@ -12,7 +12,7 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.postgresql import address_of, database
+from tests.databases.postgresql import address_of, database
 from tests.sites.serving import close_shell, new_site
 from tests.triggers.test_storm import READ, strike
 

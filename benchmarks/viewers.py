@@ -28,7 +28,7 @@ from benchmarks.leaving_viewer import Kind, LeavingViewer
 from benchmarks.processes import Process
 from benchmarks.waiting_runs import PREPARE, TOOL
 from tests.sites.shell import Shell
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 SLUG = "viewed"
 TOKENS, DELAY_MS = 900, 100.0

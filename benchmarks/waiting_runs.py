@@ -21,10 +21,10 @@ from benchmarks.kept_runs import Commits, served
 from benchmarks.killed_fleet import Fleet
 from benchmarks.kills import APPROVE
 from benchmarks.processes import Process
-from tests.postgresql import shared_services
+from tests.databases.postgresql import shared_services
 from tests.services import absence
 from tests.sites.shell import Shell
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 SLUG = "waiting"
 TOOL = "shop_look"

@@ -5,6 +5,8 @@ import os
 import sys
 from importlib.metadata import version
 
+from django.core.management import execute_from_command_line
+
 from quickapps_site import serve
 
 DESCRIPTION = "A platform for LLM agents. Its settings are environment variables."
@@ -36,8 +38,6 @@ def main() -> int:
 
 
 def manage(arguments: list[str]) -> int:
-    from django.core.management import execute_from_command_line
-
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "quickapps_site.settings")
     execute_from_command_line(["quickapps manage", *arguments])
     return 0

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management import CommandError
 from django.db import connection
 
+from apps.workspace.local.files import file_threads
 from quickapps_site.server.graceful_server import (
     GracefulServer,
     Shutdown,
@@ -55,7 +56,6 @@ def main(arguments: Sequence[str] = ()) -> int:
         return status
     # These modules need Django, and the middleware lists the static files, which exist by now.
     from apps.live.process.health import announce_end
-    from apps.workspace.local.files import file_threads
     from quickapps_site.asgi import application
     from quickapps_site.server.lifespan import end_answers
     from quickapps_site.startup import first_look

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import psycopg
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import Conninfo
 
 from apps import redis_address
 from apps.workspace.local.files.bucket_address import ACCEPTED, parse_bucket_address
@@ -111,8 +114,6 @@ def without_pooling(address: str) -> str:
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
     """Raise `ImproperlyConfigured` if a database URL has a parameter that libpq does not support."""
-    from psycopg.pq import Conninfo  # SQLite does not need libpq.
-
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
     given = parse_qsl(urlsplit(address).query, keep_blank_values=True)
     if unknown := [parameter for parameter, _ in given if parameter not in known]:
@@ -126,10 +127,8 @@ def postgresql(address: str) -> dict[str, Any]:
     """Return Django's settings for a PostgreSQL URL, which may have any libpq parameter and
     `pgbouncer=true`. Raises `ValueError` if it is invalid.
     """
-    import psycopg.conninfo  # SQLite does not need libpq.
-
     try:
-        found = psycopg.conninfo.conninfo_to_dict(without_pooling(address))
+        found = conninfo_to_dict(without_pooling(address))
     except psycopg.Error as error:
         raise ValueError from error
     # Under ASGI, a persistent connection belongs to a thread that may never be used again. A pool

@@ -21,11 +21,11 @@ from hypothesis.internal.detection import is_hypothesis_test
 
 from apps.agent.answers import replies
 from apps.process_state import reset
-from tests import folders
 from tests.durations import REPORTS, recorded_tests
-from tests.groups import GroupScheduling, rank_of
-from tests.launched import LAUNCHED
-from tests.measure import MeasurePlugin
+from tests.suite import folders
+from tests.suite.groups import GroupScheduling, rank_of
+from tests.suite.launched import LAUNCHED
+from tests.suite.measure import MeasurePlugin
 
 # The speed and load of the machine must not affect a test. Examples are the same in each run.
 hypothesis.settings.register_profile(
@@ -78,7 +78,7 @@ def use_fast_settings() -> None:
     # A good one takes a quarter of a second for each account.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-    from tests import emptying
+    from tests.databases import emptying
 
     emptying.install()
 
@@ -145,7 +145,7 @@ def fuzz(pyfuncitem: pytest.Function) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    from tests import migrated
+    from tests.databases import migrated
 
     migrated.use_templates()
 
@@ -299,7 +299,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     if request.param == "sqlite":
         yield {}
         return
-    from tests.postgresql import address_of, database
+    from tests.databases.postgresql import address_of, database
 
     with database() as name:
         yield {"DATABASE_URL": address_of(name)}

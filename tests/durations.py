@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.measure import PHASES, folder_of
+from tests.suite.measure import PHASES, folder_of
 
 TESTS = Path(__file__).parent
 RECORD = TESTS / "durations.json"

@@ -14,7 +14,7 @@ from apps.gateway.prometheus import PrometheusSink
 from apps.metrics import Gauge, Instrument
 from quickapps_site.observability.opentelemetry_metrics import OpenTelemetrySink
 from tests.contract import proves
-from tests.metrics import connected, samples
+from tests.measuring.metrics import connected, samples
 
 CALLS = Instrument("test_calls", "Calls.", ("model", "outcome"))
 SECONDS = Instrument("test_seconds", "Durations.", ("model",), (0.5, 1.0))

@@ -25,7 +25,7 @@ from apps.workspace.local.deployments.shared_breakers import SharedBreakers
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
 from quickapps_site.channel_layer import RedisChannelLayer
-from tests.redis_servers import (
+from tests.servers.redis import (
     NO_RETRY,
     serve,
     serve_cluster,

@@ -17,9 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests import flaky, services
+from tests import services
 from tests.durations import REPORTS, read_report
-from tests.folders import FULL_FOLDERS
+from tests.suite import flaky
+from tests.suite.folders import FULL_FOLDERS
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent

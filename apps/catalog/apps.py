@@ -54,7 +54,8 @@ class CatalogConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        from apps.catalog import checks  # noqa: F401 its functions register themselves
+        # Models can be imported only after all apps are registered.
+        from apps.catalog import checks  # noqa: F401 - its functions register themselves
         from apps.catalog.application_uploads import erase_uploads
         from apps.catalog.history import change_recorder
 

@@ -2,6 +2,8 @@ from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 from apps.admin_pages import AdminPage
+from apps.console.installation_roles import keep_groups
+from apps.console.permission_names import rename_permissions
 
 
 class ConsoleConfig(AppConfig):
@@ -64,10 +66,6 @@ class ConsoleConfig(AppConfig):
     )
 
     def ready(self) -> None:
-        # Models can be imported only after all apps are registered.
-        from apps.console.installation_roles import keep_groups
-        from apps.console.permission_names import rename_permissions
-
         # All permissions exist once the last app that has tables is migrated.
         *_, last = (one for one in apps.get_app_configs() if one.models_module is not None)
         post_migrate.connect(keep_groups, sender=last, dispatch_uid="console.installation_roles")

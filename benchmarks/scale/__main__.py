@@ -51,7 +51,7 @@ def main() -> int:
 
 def fill_and_measure(given: argparse.Namespace) -> int:
     """Run in a separate process, whose settings name the new database."""
-    from tests.postgresql import address_of, database
+    from tests.databases.postgresql import address_of, database
 
     with database() as name:
         environment = {**os.environ, "DATABASE_URL": address_of(name)}

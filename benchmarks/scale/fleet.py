@@ -19,10 +19,10 @@ from benchmarks.load import Outcome, Question, load, percentile
 from benchmarks.processes import free_port, start
 from benchmarks.scale.counters import Counts, read_counts
 from benchmarks.systems.starts import LOAD_CORE
-from tests.postgresql import address_of, database
-from tests.redis_servers import redis_at
+from tests.databases.postgresql import address_of, database
+from tests.servers.redis import redis_at
 from tests.sites.shell import Shell, start_shell
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 ROOT = Path(__file__).resolve().parents[2]
 SLUG = "scale"

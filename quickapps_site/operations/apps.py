@@ -2,9 +2,8 @@
 
 from django.apps import AppConfig
 
+from quickapps_site.operations import removed_settings  # noqa: F401 - its check registers itself
+
 
 class OperationsConfig(AppConfig):
     name = "quickapps_site.operations"
-
-    def ready(self) -> None:
-        from quickapps_site.operations import removed_settings  # noqa: F401 its check registers itself

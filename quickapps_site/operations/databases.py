@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import CommandError
 from django.db import connection, transaction
+from psycopg.conninfo import make_conninfo
 
 from apps.workspace.local.models import StoredFile
 
@@ -157,8 +158,6 @@ def run_client(*command: str, connects: bool = True) -> None:
     if not connects:
         run(list(command), dict(os.environ))
         return
-    from psycopg.conninfo import make_conninfo  # SQLite does not need libpq.
-
     database = connection.settings_dict
     options: dict[str, Any] = {
         name: value for name, value in database["OPTIONS"].items() if name != "pool"

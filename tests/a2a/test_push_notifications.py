@@ -19,7 +19,7 @@ from apps.a2a.push_deliveries import push
 from apps.workspace.egress.guard import Trust
 from tests.a2a.scripts import Agent, agent_scene, message
 from tests.chat.scripts import says
-from tests.http_servers import serving
+from tests.servers.http import serving
 from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]

@@ -11,8 +11,8 @@ import pytest
 
 from benchmarks.scale.plots import plot
 from benchmarks.scale.soak import Samples
-from tests.fork_server import ROOT
 from tests.services import absence
+from tests.sites.fork_server import ROOT
 
 SECONDS = 600
 PAGES = ("largest owner", "auditentry", "runsummary", "savedprompt", "usagesum")

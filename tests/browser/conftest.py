@@ -12,9 +12,9 @@ from typing import Literal
 
 import pytest
 
-from tests import chromium
-from tests.launched import LAUNCHED
+from tests.browsers import chromium
 from tests.sites.serving import Site, serve
+from tests.suite.launched import LAUNCHED
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

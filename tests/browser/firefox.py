@@ -18,7 +18,7 @@ from typing import Any
 from websockets.sync.client import connect
 from websockets.sync.connection import Connection
 
-from tests.launched import LAUNCHED
+from tests.suite.launched import LAUNCHED
 
 PATIENCE = 60.0
 LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")

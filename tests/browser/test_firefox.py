@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-import tests.firefox
+import tests.browsers.firefox
 from tests.browser.firefox import ENTER, FirefoxPage, firefox
 from tests.sites.serving import Site
 
@@ -24,9 +24,9 @@ def content(site: Site) -> None:
 
 @pytest.fixture
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FirefoxPage]:
-    path = tests.firefox.find()
+    path = tests.browsers.firefox.find()
     if path is None:
-        pytest.skip(tests.firefox.ABSENCE)
+        pytest.skip(tests.browsers.firefox.ABSENCE)
     with firefox(path, tmp_path_factory.mktemp("firefox")) as opened:
         yield opened
         assert opened.problems == []

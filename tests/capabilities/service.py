@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from apps.accounts.sender_headers import OWN_REQUEST
-from tests.async_servers import close_server
+from tests.servers.closing import close_server
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ from tests.capabilities.interpreter.tools import attached, document
 from tests.capabilities.manifests import CALLER, manifest, parameter, tool, tool_set
 from tests.capabilities.mcp.servers import over_http, serving_apart
 from tests.capabilities.service import Reply, serving
-from tests.hostile_urls import LIMIT, PROMPT, SECONDS, SLOW, Hostile, Tell, hostile_internet
-from tests.hostile_urls import problems as problems_of
+from tests.servers.hostile_urls import LIMIT, PROMPT, SECONDS, SLOW, Hostile, Tell, hostile_internet
+from tests.servers.hostile_urls import problems as problems_of
 
 pytestmark = pytest.mark.django_db
 

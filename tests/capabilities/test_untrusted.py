@@ -28,7 +28,7 @@ from tests.capabilities.service import json_reply, serving
 from tests.dial_core import serve_core
 from tests.dial_core.permissions import READ
 from tests.fakes import FakeWorkspace, ScriptedModel, saying
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.workspace.dial.callers import APPLICATION, workspace
 
 pytestmark = pytest.mark.django_db

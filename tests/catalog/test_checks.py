@@ -7,7 +7,7 @@ import pytest
 from django.test import override_settings
 
 from apps.catalog.checks import capabilities_exist, processes_can_notify
-from tests.fork_server import ROOT, fork_server
+from tests.sites.fork_server import ROOT, fork_server
 from tests.sites.serving import close_shell, empty_site
 
 

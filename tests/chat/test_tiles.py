@@ -3,7 +3,7 @@
 import pytest
 
 from apps.catalog.icons.values import COLOURS, colour_of, letters_of
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 
 @pytest.mark.parametrize(

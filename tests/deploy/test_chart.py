@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.deploy.tools import CHECKS_ABSENT, peer
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 PYTHON = peer("python")
 pytestmark = [

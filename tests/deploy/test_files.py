@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.deploy.tools import program
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 DEPLOY = ROOT / "deploy"
 PREFIXES = ("PATH", "PIP_", "PYTHON")

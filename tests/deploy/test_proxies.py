@@ -22,10 +22,10 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.databases.postgresql import address_of, database
 from tests.deploy.tools import program
-from tests.fork_server import ROOT
-from tests.postgresql import address_of, database
 from tests.services import absence
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import free_port, new_site, running
 
 PROXIES = ROOT / "deploy/proxies"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 PEERS = ROOT / ".venv-peers"
 FOLDERS = (PEERS / "bin", PEERS / "prometheus/usr/bin")

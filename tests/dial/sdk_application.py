@@ -18,7 +18,7 @@ import uvicorn
 from aidial_sdk import DIALApp, HTTPException
 from aidial_sdk.chat_completion import ChatCompletion, Request, Response
 
-from tests.fork_server import serving
+from tests.sites.fork_server import serving
 
 NAME = "reporter"
 HEARTBEAT_SECONDS = 0.05

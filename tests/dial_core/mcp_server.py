@@ -20,7 +20,7 @@ from mcp.server.mcpserver import Context
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tests.fork_server import serving
+from tests.sites.fork_server import serving
 
 server = MCPServer("desk", log_level="CRITICAL")
 

@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tests.dial_core.app import application
 from tests.dial_core.core import Core
-from tests.launched import LAUNCHED
+from tests.suite.launched import LAUNCHED
 
 GRACE_SECONDS = 1
 PATIENCE_SECONDS = 60

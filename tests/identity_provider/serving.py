@@ -13,7 +13,7 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.fork_server import Fork, fork_server
+from tests.sites.fork_server import Fork, fork_server
 from tests.sites.serving import Site, wait_until_it_answers
 
 People = dict[str, dict[str, Any]]

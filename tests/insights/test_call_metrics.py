@@ -17,7 +17,7 @@ from apps.insights.meter import CallEntry, RunMeter
 from apps.insights.models import Price
 from tests.catalog.rows import make_deployment
 from tests.contract import proves
-from tests.metrics import connected, samples
+from tests.measuring.metrics import connected, samples
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 

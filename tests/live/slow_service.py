@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.http_servers import serving
+from tests.servers.http import serving
 
 SAYS = ("Looking. ", "One more. ", "Done.")
 TOOLS = ("quick", "slow")

@@ -13,16 +13,16 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.constants import with_constants
+from tests.databases.postgresql import database
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.live.test_survival import FINISHED, STORED, ask, watching
 from tests.load.processes import until
-from tests.postgresql import database
-from tests.redis_servers import serve_sentinel_set
+from tests.servers.redis import serve_sentinel_set
 from tests.services import absence
-from tests.site.test_postgresql import Proxy, Scene
+from tests.site.postgresql.test_outage import Proxy, Scene
+from tests.sites.constants import with_constants
 from tests.sites.serving import Site, serve_process
-from tests.websocket import PATIENCE
+from tests.sites.websocket import PATIENCE
 
 pytestmark = pytest.mark.full
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.killed_counts import Counts
 from benchmarks.kills import measure
-from tests.constants import with_constants
+from tests.sites.constants import with_constants
 
 MOST_KILLS = 100_000
 LEASE = with_constants(RUN_LEASE_SECONDS=15)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.constants import with_constants
 from tests.contract import proves
+from tests.databases.postgresql import shared_services
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.load.processes import until
-from tests.postgresql import shared_services
 from tests.services import absence
+from tests.sites.constants import with_constants
 from tests.sites.serving import Site, serve_process
-from tests.websocket import PATIENCE, PageSocket, visitor_cookie
+from tests.sites.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
 LEASE = with_constants(RUN_LEASE_SECONDS=5)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.async_servers import close_server
+from tests.servers.closing import close_server
 
 HEAD = b"HTTP/1.1 %d Whatever\r\nconnection: close\r\ncontent-type: %b\r\n"
 RESULT = "\N{RIGHTWARDS ARROW}"

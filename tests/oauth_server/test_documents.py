@@ -13,8 +13,8 @@ from django.contrib.auth.models import User
 from apps.errors import EgressRefused
 from apps.oauth_server import documents
 from apps.workspace.egress import clients
-from tests.internet import Page, answer, flood, internet, moved, ok
 from tests.oauth_server.flows import BACK, decide, exchange, query, signed_in
+from tests.servers.internet import Page, answer, flood, internet, moved, ok
 from tests.tables import each_row
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]

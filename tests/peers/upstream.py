@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from tests.http_servers import serving
+from tests.servers.http import serving
 
 PATIENCE = 60.0
 

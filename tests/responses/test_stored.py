@@ -13,7 +13,7 @@ from django.db import connection
 from openai import OpenAI
 
 from tests.contract import proves_feature
-from tests.postgresql import address_of, database
+from tests.databases.postgresql import address_of, database
 from tests.sites.gateway import SLUG, Gateway, serve_gateway
 
 pytestmark = pytest.mark.postgres

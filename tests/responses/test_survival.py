@@ -12,7 +12,7 @@ from tests.live.slow_service import serve_slow_service
 from tests.live.test_survival import BEGUN, FINISHED, LEASE, PREPARE, SLUG, manifest
 from tests.load.processes import until
 from tests.sites.serving import Site, serve_process
-from tests.websocket import PATIENCE
+from tests.sites.websocket import PATIENCE
 
 KEY = """
 from apps.accounts.models import ApiKey

@@ -17,7 +17,7 @@ from apps.runs.run import run_application
 from tests.capabilities.manifests import manifest, parameter, stage_text, tool, tool_set
 from tests.capabilities.service import Reply, serving
 from tests.fakes import FakeWorkspace, ScriptedModel, calling, saying
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 
 pytestmark = pytest.mark.django_db
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import close_shell, new_site
 
 FOLDER = ROOT / "var" / "test-pages"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.postgresql import shared_services
+from tests.databases.postgresql import shared_services
 from tests.services import absence
 from tests.site.house import House
 from tests.sites.serving import Site, serve, serve_process

@@ -11,7 +11,7 @@ from django.conf import settings as site_settings
 
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
-from tests.redis_servers import redis_at
+from tests.servers.redis import redis_at
 from tests.sites.serving import free_port
 
 LONGEST = 30.0

@@ -13,8 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from quickapps_site.certificates import trust_authorities
 from tests.contract import proves
-from tests.fork_server import ROOT
-from tests.tls_servers import pem, serve_tls, signed
+from tests.servers.tls import pem, serve_tls, signed
+from tests.sites.fork_server import ROOT
 
 CLIENTS = """
 import asyncio, json, os, sys

@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from quickapps_site import installation
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 
 def test_a_checkout_stores_data_next_to_its_code():

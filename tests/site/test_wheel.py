@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import free_port
 
 pytestmark = pytest.mark.full

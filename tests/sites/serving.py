@@ -27,9 +27,9 @@ from urllib.request import urlopen
 
 from django.core.files import locks
 
-from tests.fork_server import ROOT, Fork, fork_server
-from tests.launched import LAUNCHED
+from tests.sites.fork_server import ROOT, Fork, fork_server
 from tests.sites.shell import Shell, shell_of, start_shell
+from tests.suite.launched import LAUNCHED
 
 PROGRAM = "tests.sites.quick_site"
 STATIC_DIR = ROOT / "var" / "test-static"

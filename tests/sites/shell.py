@@ -11,7 +11,7 @@ import stat
 import traceback
 from typing import Any
 
-from tests.fork_server import Fork, fork_server
+from tests.sites.fork_server import Fork, fork_server
 
 GREETING = b"ready\n"
 """The first line that a fork of a site sends."""

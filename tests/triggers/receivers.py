@@ -11,7 +11,7 @@ from typing import Any
 
 from standardwebhooks.webhooks import Webhook as Signer
 
-from tests.http_servers import serving
+from tests.servers.http import serving
 
 
 class Receiver:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.contract import proves
-from tests.postgresql import address_of, database
+from tests.databases.postgresql import address_of, database
 from tests.sites.serving import Site, close_shell, new_site
 
 MAKE = """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import ViewportSize, expect, sync_playwright
 
-from tests import chromium
+from tests.browsers import chromium
 from tools.pictures import more_views, quick_start
 from tools.pictures.site import served
 

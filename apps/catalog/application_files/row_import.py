@@ -1,14 +1,9 @@
 """Imports files into the database rows of applications and deployments: all files or none.
-Repeating an import changes nothing.
-
-Each row stores a hash of its last import. If its content no longer matches the hash, an operator
-has edited the row, and the import does not overwrite it.
+Repeating an import changes nothing, and an import does not overwrite what an operator has edited.
 """
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -27,8 +22,9 @@ from apps.catalog.application_files.parts import (
 )
 from apps.catalog.application_files.row_directories import read_directories
 from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
+from apps.catalog.application_files.row_stamps import has_same_values, is_untouched, stamp
 from apps.catalog.application_files.yaml_text import nearest_line
-from apps.catalog.extraction import extract, reveal_secrets
+from apps.catalog.extraction import extract
 from apps.catalog.field_problems import field_problems
 from apps.catalog.history.actors import Actor, acting
 from apps.catalog.history.differences import ValueDifference, differences
@@ -40,7 +36,6 @@ from apps.catalog.versions.definitions import COLUMNS
 from apps.catalog.versions.publishing_requests import AT_ONCE, is_required
 from apps.catalog.versions.version_recorder import save_live
 from apps.manifest.problems import ROOT
-from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
 """The result of importing a file. `kept`: not imported, because an operator has changed the row.
@@ -248,59 +243,9 @@ def column_differences(row: Any, item: ContentFile) -> list[ValueDifference]:
 
 
 def action_on(row: Any, item: ContentFile, *, overwrite: bool) -> Action:
-    columns = columns_of(row, item)
-    if row.imported_hash == stamp(row, item):
+    if row.imported_hash == stamp(row, item) or has_same_values(row, item):
         return "unchanged"
-    if digest(revealed_columns(columns)) == digest(revealed_columns(item.fields)):
-        return "unchanged"
-    is_untouched = row.imported_hash[:HALF] == half(columns)
-    return "updated" if overwrite or is_untouched else "kept"
-
-
-def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
-    return {column: getattr(row, column) for column in item.fields}
-
-
-def stamp(row: Any, item: ContentFile) -> str:
-    """Return a hash of the row's columns, followed by a hash of the file's values. Rotating a
-    secret changes neither.
-    """
-    return half(columns_of(row, item)) + half(item.fields)
-
-
-def revealed_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    return {column: reveal_secrets(value) for column, value in columns.items()}
-
-
-def half(fields: Mapping[str, Any]) -> str:
-    return digest(fields)[:HALF]
-
-
-HALF = 32
-"""The number of characters in each of a stamp's two hashes."""
-
-
-def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that are not empty. Adding an empty column does not change the
-    hash.
-    """
-    used = {
-        column: value
-        for column, value in fields.items()
-        if (value not in EMPTY or (value is False and column in MEANT_NO))
-        and ADDED.get(column) != value
-    }
-    text = json.dumps(used, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-EMPTY: Sequence[object] = ("", None, False, [], {})
-MEANT_NO = {*FLAGS, "is_shared"}
-"""The columns in which `digest` treats False as a value. Elsewhere, it treats False as empty."""
-ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Columns that later versions added, with their defaults. The defaults are left out of the hash, so
-that the hashes of older rows remain valid.
-"""
+    return "updated" if overwrite or is_untouched(row, item) else "kept"
 
 
 def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:

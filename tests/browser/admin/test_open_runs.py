@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.chat.test_interactions import CARD, PREPARE, ask
 from tests.browser.conftest import barriers, sign_in_as_admin
-from tests.fork_server import ROOT
 from tests.peers.upstream import serve_upstream
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import Site
 
 SLUG = "four-eyes"

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.chat.scripted import ScriptedSocket
 from tests.browser.conftest import barriers_of_looks
 from tests.contract import proves
-from tests.fork_server import ROOT
 from tests.peers.upstream import serve_upstream
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import Site
 
 SLUG = "interactions"

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests import chromium
 from tests.browser.chat.scripted import ScriptedSocket
 from tests.browser.conftest import SWITCHES, barriers, watch
+from tests.browsers import chromium
 from tests.sites.serving import Site
 
 SLUG = "rendering"

@@ -12,7 +12,7 @@ from tests.browser.chat.test_interactions import CARD, PREPARE
 from tests.browser.conftest import barriers
 from tests.capabilities.mcp.servers import over_http
 from tests.peers.upstream import serve_upstream
-from tests.sign_in_service import SignInService, serve_sign_in
+from tests.servers.sign_in_service import SignInService, serve_sign_in
 from tests.sites.serving import Site
 
 SLUG = "connections"

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import barriers, sign_in_as_admin, watch
 from tests.contract import proves
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import Site
 
 PATIENCE = 60

@@ -21,7 +21,7 @@ from tests.capabilities.attachments.conversations import (
 from tests.capabilities.manifests import stage_text
 from tests.contract import proves
 from tests.fakes import ScriptedModel, saying
-from tests.internet import Internet, answer, internet, ok
+from tests.servers.internet import Internet, answer, internet, ok
 
 pytestmark = pytest.mark.django_db
 

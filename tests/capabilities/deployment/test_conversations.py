@@ -13,7 +13,7 @@ from apps.workspace.port import DeploymentInfo
 from tests.capabilities.deployment.scripts import ECHO, echo, one_tool, simple, use, written
 from tests.contract import proves
 from tests.fakes import encoded, saying
-from tests.internet import answer, internet, ok
+from tests.servers.internet import answer, internet, ok
 from tests.tables import each_row
 
 RESUMABLE: dict[str, Any] = {"conversation_mode": {"resumable": True}}

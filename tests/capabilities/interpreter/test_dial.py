@@ -12,7 +12,7 @@ from tests.capabilities.interpreter.tools import answered as said
 from tests.capabilities.manifests import OTHERWISE
 from tests.capabilities.service import Reply
 from tests.contract import proves
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 
 STATE = {"py_interpreter_state": {"session_id": "session-1"}}

@@ -14,7 +14,7 @@ from apps.capabilities.interpreter.sandbox.state import KEY, write_state
 from tests.capabilities.interpreter.tools import CALLER, Folder, answered, attached, python, read
 from tests.capabilities.manifests import ReadOnlyFiles
 from tests.contract import proves
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 
 GONE = "earlier calls cannot be loaded, so their variables and functions are lost"

@@ -16,7 +16,7 @@ from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
 from apps.workspace.egress.per_loop import forget_object
 from apps.workspace.local.models import McpServer
 from apps.workspace.local.tools import mcp_servers
-from tests.fork_server import fork_server
+from tests.sites.fork_server import fork_server
 
 HERE = Path(__file__).parent
 WELL_BEHAVED = str(HERE / "well_behaved.py")

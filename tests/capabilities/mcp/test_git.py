@@ -12,7 +12,7 @@ from tests.capabilities.manifests import use
 from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, register
 from tests.fakes import MemoryLedger
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 
 GIT = ROOT / ".venv-peers/bin/mcp-server-git"
 TOOLSET = json.loads((ROOT / "predefined/toolset/git.json").read_text())

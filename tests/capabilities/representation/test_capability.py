@@ -13,8 +13,8 @@ from apps.capabilities.representation.capability import MOST_ADDED, representati
 from tests.capabilities.manifests import manifest
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused
 from tests.contract import proves
-from tests.hostile_urls import PAYLOAD, URLS, hostile_internet
-from tests.internet import internet
+from tests.servers.hostile_urls import PAYLOAD, URLS, hostile_internet
+from tests.servers.internet import internet
 
 pytestmark = pytest.mark.django_db
 

@@ -13,7 +13,7 @@ from apps.errors import InitializationIssue
 from tests.capabilities.manifests import manifest, stage_text, use
 from tests.capabilities.web.calls import WORKSPACE, one_tool, refused, web_features
 from tests.contract import proves
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db

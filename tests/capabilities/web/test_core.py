@@ -17,7 +17,7 @@ from tests.contract import proves
 from tests.dial_core import Core, serve_core
 from tests.dial_core.keys import RequestKey
 from tests.dial_core.troubles import Trouble
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.workspace.dial.callers import APPLICATION, workspace
 
 URL = "http://files.example/a"

@@ -15,7 +15,7 @@ from apps.runs.run import run_application
 from tests.capabilities.manifests import CALLER
 from tests.capabilities.web.calls import WORKSPACE
 from tests.catalog.rows import store_application
-from tests.internet import Internet, internet, ok
+from tests.servers.internet import Internet, internet, ok
 
 pytestmark = pytest.mark.django_db
 

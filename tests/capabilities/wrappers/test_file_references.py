@@ -32,7 +32,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import stage_text
 from tests.capabilities.wrappers.calls import answering
 from tests.contract import proves
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db

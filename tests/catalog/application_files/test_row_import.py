@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.catalog.application_files import row_import
+from apps.catalog.application_files import row_stamps
 from apps.catalog.application_files.row_files import ContentInvalid
 from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application, Change
@@ -139,7 +139,7 @@ def test_a_file_does_not_publish_what_takes_two_people(directory, settings):
 
 def test_a_row_of_a_version_without_kinds_is_not_taken_for_an_operators(directory, monkeypatch):
     with monkeypatch.context() as earlier:
-        earlier.setattr(row_import, "EMPTY", (*row_import.EMPTY, "chat"))
+        earlier.setattr(row_stamps, "EMPTY", (*row_stamps.EMPTY, "chat"))
         import_directories(directory)
     write(directory, "deployment/gpt.json", {**MODEL, "display_name": "New"})
 

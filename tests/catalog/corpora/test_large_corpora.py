@@ -31,8 +31,8 @@ from tests.capabilities.documents.agents import Desk
 from tests.catalog.corpora.library import GUIDES, Process, attach, documents, share
 from tests.catalog.corpora.test_search import *  # noqa: F403 - once more, in a large corpus
 from tests.contract import proves
+from tests.databases.pgvector import create_extension, default_database, served
 from tests.documents.samples import pdf
-from tests.pgvector import create_extension, default_database, served
 
 pytestmark = [pytest.mark.django_db, pytest.mark.full, pytest.mark.postgres]
 

@@ -35,7 +35,13 @@ from tests.capabilities.manifests import opened, tool, tool_set, use
 from tests.capabilities.mcp.servers import over_http
 from tests.chat.scripts import MANIFEST, Scene, Tab, scene, settled
 from tests.fakes import calling, saying
-from tests.sign_in_service import FIXED_CLIENT, FIXED_SECRET, Behind, SignInService, serve_sign_in
+from tests.servers.sign_in_service import (
+    FIXED_CLIENT,
+    FIXED_SECRET,
+    Behind,
+    SignInService,
+    serve_sign_in,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("nothing_predefined")]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.constants import with_constants
 from tests.contract import proves
-from tests.postgresql import address_of, database
+from tests.databases.postgresql import address_of, database
+from tests.sites.constants import with_constants
 from tests.sites.serving import Site, close_shell, new_site
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]

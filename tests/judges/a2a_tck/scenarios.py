@@ -17,8 +17,8 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.http_servers import serving
 from tests.peers.upstream import Handler
+from tests.servers.http import serving
 
 QUESTION_TOOL = "internal_ask_question"
 QUESTION = {"question": "What now?", "input_type": "text", "options": [], "allow_freeform": True}

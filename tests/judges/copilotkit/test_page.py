@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.contract import proves_feature
-from tests.http_servers import serving
 from tests.judges.ag_ui.conftest import PREPARE, SLUG, ShopHandler, selling
+from tests.servers.http import serving
 from tests.sites.gateway import Gateway, serve_gateway
 
 FOLDER = Path(__file__).parent

@@ -5,8 +5,8 @@ import pytest
 
 from apps.manifest.validation.json_document import MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES, TOO_LARGE
 from apps.manifest.validation.validation import read_manifest, review
-from tests.counted_work import count_calls
 from tests.manifest.documents import manifest, rest_tool, rest_tools
+from tests.measuring.counted_work import count_calls
 
 
 def errors(document: object) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from tests.peers.one_application.shop import (
     Shop,
     read_files,
 )
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 PATIENCE = 60.0
 TASKS = "/api/IAIAssistantApi"

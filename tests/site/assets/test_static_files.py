@@ -13,7 +13,7 @@ import pytest
 from django.contrib.staticfiles import finders
 
 from quickapps_site.assets.static_files import BuiltFiles
-from tests.fork_server import ROOT
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import site_environment
 
 BUILD = """

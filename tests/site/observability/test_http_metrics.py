@@ -10,7 +10,7 @@ import pytest
 from apps.gateway.prometheus import PrometheusSink
 from quickapps_site.observability.http_metrics import area_of, measure_lag, with_request_metrics
 from tests.gateway.scripts import Client
-from tests.metrics import connected, samples
+from tests.measuring.metrics import connected, samples
 
 REQUESTS = "quickapps_http_requests_total"
 

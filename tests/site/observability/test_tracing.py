@@ -22,8 +22,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
 from tests.contract import proves
 from tests.dial_core import serve_core
-from tests.fork_server import ROOT
-from tests.http_servers import serving
+from tests.servers.http import serving
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import serve
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"

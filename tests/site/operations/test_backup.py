@@ -17,12 +17,12 @@ from uuid import uuid4
 
 import pytest
 
-from tests import seaweedfs
-from tests.postgresql import address_of, create, database, drop
-from tests.seaweedfs import KEY_ID, SECRET
+from tests.databases.postgresql import address_of, create, database, drop
+from tests.servers import seaweedfs
+from tests.servers.seaweedfs import KEY_ID, SECRET
 from tests.services import absence
 from tests.sites.serving import DATABASE, Site, close_shell, empty_site, new_site, running
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 PREPARE = """
 from apps.accounts.models import ApiKey

@@ -21,10 +21,10 @@ from django.core.management import CommandError, call_command
 from quickapps_site.operations.diagnosis import sections, variables, work
 from quickapps_site.operations.diagnosis.round_trips import clock_difference
 from quickapps_site.operations.diagnosis.sections import ReportSection, read_sections
-from tests.fork_server import ROOT
-from tests.http_servers import serving
-from tests.postgresql import address_of, database
+from tests.databases.postgresql import address_of, database
+from tests.servers.http import serving
 from tests.services import absence
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import empty_site, new_site
 
 MARK = "planted-5k"

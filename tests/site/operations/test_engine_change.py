@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.postgresql import address_of, create, drop
+from tests.databases.postgresql import address_of, create, drop
 from tests.services import absence
 from tests.site.operations.test_backup import newer, refusal, rewritten
 from tests.sites.serving import Site, close_shell, empty_site, new_site

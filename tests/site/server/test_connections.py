@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.site.hasty_site import MOST
+from tests.site.server.hasty_site import MOST
 from tests.sites.serving import Site, serve_process
-from tests.websocket import PageSocket, visitor_cookie
+from tests.sites.websocket import PageSocket, visitor_cookie
 
 PATIENCE = 60.0
 REQUEST = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
@@ -21,7 +21,7 @@ REQUEST = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
-    with serve_process(folder, "tests.site.hasty_site") as (served, _):
+    with serve_process(folder, "tests.site.server.hasty_site") as (served, _):
         served.manage("import_content")
         yield served
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.contract import proves
 from tests.load.processes import memory
-from tests.site.raw_server import answer, served
-from tests.site.torrents import PIECE, serve_torrent
+from tests.site.server.raw_server import answer, served
+from tests.site.server.torrents import PIECE, serve_torrent
 from tests.sites.serving import Site, serve_process
 
 MB = 1024 * 1024
@@ -67,7 +67,7 @@ async def test_a_client_that_takes_nothing_holds_its_sender_up_and_is_cut_off(he
 def test_an_answer_that_nobody_reads_is_given_up_before_it_fills_the_memory(tmp_path: Path):
     with (
         serve_torrent(20) as torrent,
-        serve_process(tmp_path, "tests.site.hasty_site") as (site, process),
+        serve_process(tmp_path, "tests.site.server.hasty_site") as (site, process),
     ):
         key = site.shell(PREPARE, url=torrent.url, manifest=MANIFEST)
         with ask(site, key) as warm_up, warm_up.makefile("rb") as answer:

@@ -19,11 +19,11 @@ import pytest
 
 from quickapps_site.server.graceful_server import GracefulServer, Shutdown, listen, make_config
 from tests.capabilities.mcp.servers import MISBEHAVING
-from tests.fork_server import Fork
 from tests.load.processes import children, is_running
 from tests.peers.upstream import Upstream, serve_upstream
+from tests.sites.fork_server import Fork
 from tests.sites.serving import Site, serve_process
-from tests.websocket import PATIENCE, PageSocket, visitor_cookie
+from tests.sites.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
 MANIFEST = {

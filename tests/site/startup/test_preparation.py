@@ -17,9 +17,9 @@ from uuid import uuid4
 import pytest
 
 from quickapps_site.serve import run_in_child
-from tests import postgresql
-from tests.fork_server import ROOT
+from tests.databases import postgresql
 from tests.services import absence
+from tests.sites.fork_server import ROOT
 from tests.sites.serving import (
     DATABASE,
     Site,

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.async_servers import close_server
 from tests.capabilities.service import Reply, Seen, read_request
+from tests.servers.closing import close_server
 from tests.workspace.dial.callers import scripted, workspace
 
 STREAM = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"

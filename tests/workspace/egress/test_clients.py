@@ -30,8 +30,8 @@ from apps.workspace.egress.headers import MARK
 from apps.workspace.egress.sdk_clients import make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS
 from apps.workspace.egress.transport import StreamTransport
-from tests.async_servers import close_server
 from tests.contract import proves
+from tests.servers.closing import close_server
 from tests.tables import each_row
 
 pytestmark = pytest.mark.usefixtures("loopback")

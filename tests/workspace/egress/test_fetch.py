@@ -11,10 +11,18 @@ import pytest
 
 from apps.workspace.egress.fetch import FetchedFile, FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import FetchPolicy
-from tests import hostile_urls
 from tests.contract import proves
-from tests.hostile_urls import LIMIT, PAYLOAD, SECONDS, SLOW, Hostile, hostile_internet, problem
-from tests.internet import answer, drip, internet, moved, ok, packed, silence
+from tests.servers import hostile_urls
+from tests.servers.hostile_urls import (
+    LIMIT,
+    PAYLOAD,
+    SECONDS,
+    SLOW,
+    Hostile,
+    hostile_internet,
+    problem,
+)
+from tests.servers.internet import answer, drip, internet, moved, ok, packed, silence
 from tests.tables import each_row
 
 ANY = FetchPolicy()

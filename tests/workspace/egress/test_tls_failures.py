@@ -24,8 +24,8 @@ from apps.workspace.embeddings.service import is_transient
 from apps.workspace.openai import embeddings
 from apps.workspace.services.failures import failure_of_connection
 from apps.workspace.services.probe import ProbeResult, explain_connection
-from tests.async_servers import close_server
-from tests.tls_servers import serve_tls
+from tests.servers.closing import close_server
+from tests.servers.tls import serve_tls
 
 pytestmark = pytest.mark.usefixtures("loopback")
 REFUSED = "The TLS connection failed: its certificate was refused (unable to get local issuer certificate)."

@@ -20,7 +20,7 @@ from apps.workspace.loading.shared_loads import Loading, LoadingRules, SingleFli
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest
 from tests.contract import proves
-from tests.hostile_urls import (
+from tests.servers.hostile_urls import (
     LIMIT,
     PROMPT,
     SECONDS,
@@ -29,7 +29,7 @@ from tests.hostile_urls import (
     hostile_internet,
     problems,
 )
-from tests.internet import internet, ok
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db

@@ -23,7 +23,7 @@ from apps.workspace.local.models import StoredMemory
 from apps.workspace.memories import operations
 from apps.workspace.memories.port import MemoryItem
 from apps.workspace.memories.similarity import CollectionIndex
-from tests.pgvector import create_extension, default_database, served
+from tests.databases.pgvector import create_extension, default_database, served
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
 from tests.workspace.memories.test_operations import *  # noqa: F403 - once more, on these rows

@@ -22,7 +22,13 @@ from apps.manifest.toolsets.authorizations import OAuthAuthorization
 from apps.workspace.local.models import Secret, ToolAccount
 from apps.workspace.oauth import accounts, sign_ins
 from apps.workspace.oauth.accounts import RequiredAccount, access_token
-from tests.sign_in_service import FIXED_CLIENT, FIXED_SECRET, Behind, SignInService, serve_sign_in
+from tests.servers.sign_in_service import (
+    FIXED_CLIENT,
+    FIXED_SECRET,
+    Behind,
+    SignInService,
+    serve_sign_in,
+)
 
 BACK = "http://testserver/connect/callback/"
 pytestmark = pytest.mark.django_db

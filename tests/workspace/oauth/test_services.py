@@ -14,7 +14,7 @@ from apps.workspace.oauth import services
 from apps.workspace.oauth.clients import NO_REGISTRATION, register
 from apps.workspace.oauth.requests import MOST_BYTES, SignInFailed
 from apps.workspace.oauth.services import ANOTHER_ISSUER, ANOTHER_SERVER, NOWHERE, WITHOUT_PKCE
-from tests.sign_in_service import Behind, SignInService, serve_sign_in
+from tests.servers.sign_in_service import Behind, SignInService, serve_sign_in
 
 HOW = OAuthAuthorization()
 RESOURCE = "/.well-known/oauth-protected-resource/mcp"

@@ -13,8 +13,8 @@ from apps.errors import ModelFailed
 from apps.workspace.openai import images
 from apps.workspace.openai.images import ImageService, make_image_service
 from apps.workspace.picture_model import Pictures
-from tests.internet import answer as page
-from tests.internet import internet, ok
+from tests.servers.internet import answer as page
+from tests.servers.internet import internet, ok
 from tests.tables import each_row
 from tests.workspace.openai.service import CLOSE, HOLD, Service, answer, service
 

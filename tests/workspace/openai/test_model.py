@@ -26,8 +26,8 @@ from apps.workspace.openai.model import encode_openai, make_openai_model, make_s
 from apps.workspace.services import client
 from apps.workspace.services.client import find_client
 from apps.workspace.services.model import ServiceModel
-from tests.async_servers import close_server
 from tests.contract import proves
+from tests.servers.closing import close_server
 from tests.workspace.openai.service import (
     CHUNKED,
     CLOSE,

@@ -6,7 +6,7 @@ import pytest
 
 from apps.workspace.openai.model import make_openai_model
 from apps.workspace.services.probe import ProbeResult, probe
-from tests.async_servers import close_server
+from tests.servers.closing import close_server
 from tests.workspace.openai.service import (
     CHUNKED,
     DONE,

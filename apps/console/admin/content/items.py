@@ -3,7 +3,6 @@ layers (built in, configured directories, database), and can edit those in the d
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import Any, cast
 
@@ -13,7 +12,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import redirect
 from django.urls import URLPattern
@@ -24,11 +23,10 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import Team
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import expire_content, installed_content
-from apps.catalog.content.items import LARGEST_FILE, ItemKind, LayerItem
+from apps.catalog.content.items import ItemKind, LayerItem
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
-from apps.catalog.content.review import item_problems, with_item
-from apps.catalog.credentials.masking import unmasked_text
+from apps.catalog.content.review import item_problems
 from apps.catalog.models import Role
 from apps.catalog.uses import NOBODY, ItemReference, Uses
 from apps.catalog.versions.content_changes import outdated_applications
@@ -36,9 +34,9 @@ from apps.console.admin.content.form import (
     DOCUMENTS,
     ContentForm,
     doubts_of,
-    mask_sources,
     stack_of,
 )
+from apps.console.admin.content.item_preview import preview_item
 from apps.console.admin.content.layers import (
     STATES,
     all_uses,
@@ -47,14 +45,12 @@ from apps.console.admin.content.layers import (
     layers_of,
     required_tools,
 )
-from apps.console.admin.content.skill_files import FilesField, FilesWidget
 from apps.console.admin.content.unpublished import unpublished_content
 from apps.console.admin.link_choices import link_choices
 from apps.console.admin.rows.dependents import bullet_list
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.operator_rights import visible_applications, with_role
 from apps.manifest.markdown.skill_files import SKILL_FILE
-from apps.manifest.problems import Problem
 from apps.runs.prompt import PLATFORM_PROMPT
 
 PER_PAGE = 50
@@ -172,7 +168,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return [
             self.viewer_path(item, require_safe(self.item_view), "item"),
             self.viewer_path("unpublished/", partial(unpublished_content, self), "unpublished"),
-            self.viewer_path("preview/", require_POST(preview_typed), "preview"),
+            self.viewer_path("preview/", require_POST(preview_item), "preview"),
             *super().get_urls(),
         ]
 
@@ -260,46 +256,3 @@ def uses_elsewhere(kind: str, name: str) -> list[str]:
 def deployments_of(item: LayerItem) -> Sequence[str]:
     """Return the deployments to which `CONFIG_PROMPT_MAPPING` assigns the prompt."""
     return settings.CONFIG_PROMPT_MAPPING.get(item.name, ()) if item.kind == "prompt" else ()
-
-
-def preview_typed(request: HttpRequest) -> JsonResponse:
-    """Return the `problems` of an unsaved item, the `blocks` of text that models would receive, and
-    `doubts` about its credentials.
-    """
-    typed = request.POST
-    kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
-    text = typed.get("text", "").replace("\r\n", "\n")
-    problems, files = read_files(typed, kind)
-    if kind not in FOLDERS:
-        problems = ["Choose a kind first."]
-    elif len(text) > LARGEST_FILE:
-        problems = ["The text is too long."]
-    if problems:
-        return JsonResponse({"problems": problems, "blocks": []})
-    doubts: Sequence[Problem] = ()
-    if kind in DOCUMENTS:
-        row = ContentItem.objects.filter(kind=kind, name=name).first() or ContentItem()
-        sources = mask_sources(row, kind, name)
-        doubts = doubts_of(text, sources, name)
-        text, _ = unmasked_text(text, sources)
-    item = ContentItem(kind=kind, name=name, text=text, files=files).item
-    content = with_item(installed_content(), item)
-    return JsonResponse(
-        {
-            "problems": list(item_problems(content, item)),
-            "blocks": [block._asdict() for block in preview(content, item)],
-            "doubts": [asdict(doubt) for doubt in doubts],
-        }
-    )
-
-
-def read_files(typed: QueryDict, kind: str) -> tuple[list[str], dict[str, str]]:
-    """Parse the submitted files of a skill. Return their problems, and their texts by path."""
-    try:
-        files = FilesField(required=False).clean(
-            FilesWidget().value_from_datadict(typed, {}, "files")
-        )
-    except forms.ValidationError as error:
-        return error.messages, {}
-    is_wrong = files and kind != "skill"
-    return (["Only skills have files."], {}) if is_wrong else ([], files)

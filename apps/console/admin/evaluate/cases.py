@@ -1,5 +1,6 @@
-"""Defines the admin pages for test cases, and the page that starts a run of test cases."""
+"""Defines the admin pages for test cases."""
 
+from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -15,23 +16,14 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.cases.background import begin_later
 from apps.cases.from_runs import RunNotReadable, case_from_run
 from apps.cases.latest_results import latest_statuses
 from apps.cases.models import Case, CaseSettings
-from apps.cases.runner import problem_text
 from apps.catalog.models import Application
 from apps.console.admin.cells import NOTHING, shown_time
 from apps.console.admin.evaluate.application_filter import OfApplication
 from apps.console.admin.evaluate.case_form import CaseForm
-from apps.console.admin.evaluate.case_run_form import (
-    MODES,
-    CaseRunForm,
-    first_choices,
-    model_problem,
-    numbers_in,
-    targets_of,
-)
+from apps.console.admin.evaluate.case_run_start import RUN, start_run
 from apps.console.admin.evaluate.feedback_transcripts import case_from_feedback, shared_feedback
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
@@ -42,7 +34,6 @@ from apps.console.operator_rights import (
     of_seen,
     sees_all,
 )
-from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.live.run_summary import RunSummary
 
@@ -94,7 +85,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def has_run_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("cases.add_caserun")
+        return request.user.has_perm(RUN)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.related_model is Application and not edits_all(request.user):
@@ -232,59 +223,12 @@ class CaseAdmin(RecordedAdmin[Case]):
     # --- A run ------------------------------------------------------------------------------------
 
     def get_urls(self) -> list[URLPattern]:
-        run = require_http_methods(["GET", "HEAD", "POST"])(self.run_view)
+        run = require_http_methods(["GET", "HEAD", "POST"])(partial(start_run, self))
         return [
             self.staff_path("run/", run, "run"),
             self.staff_path("require/", require_POST(self.require_view), "require"),
             *super().get_urls(),
         ]
-
-    def run_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the form that starts a run of test cases. A POST starts the run.
-
-        Raises `PermissionDenied` if the user may not run test cases, and `Http404` for an unknown
-        application.
-        """
-        if not self.has_run_permission(request):
-            raise PermissionDenied
-        slug = request.GET.get("application", "")
-        if not slug:
-            found = (
-                editable_applications(request)
-                .filter(cases__isnull=False)
-                .distinct()
-                .order_by("title")
-            )
-            known = {"applications": list(found)}
-            return self.page(request, "admin/cases/choose.html", "Run test cases", known)
-        application = get_object_or_404(editable_applications(request), slug=slug)
-        numbers = numbers_in(request)
-        rows = Case.objects.filter(application=application).order_by("name")
-        chosen = rows if numbers is None else rows.filter(pk__in=numbers)
-        unrecorded = chosen.filter(cassettes=None).count()
-        states = targets_of(application)
-        target = states[0][0] if states else ""
-        initial = first_choices(application, target, is_recorded=not unrecorded)
-        form = CaseRunForm(application, request.POST or None, initial=initial)
-        problem = ""
-        if request.method == "POST" and form.is_valid():
-            try:
-                run = begin_later(application, cast(User, request.user), form.request(numbers))
-            except QuickAppError as error:
-                problem = problem_text(error)
-            else:
-                return redirect(reverse("admin:cases_caserun_change", args=[run.pk]))
-        context = {
-            "application": application,
-            "form": form,
-            "problem": problem,
-            "modes": MODES,
-            "cases": list(chosen),
-            "unrecorded": unrecorded,
-            "model_problem": model_problem(application, target),
-        }
-        title = f"Run test cases of {application.title}"
-        return self.page(request, "admin/cases/begin.html", title, context)
 
     def require_view(self, request: HttpRequest) -> HttpResponse:
         """Change whether test cases must pass before the application is published.

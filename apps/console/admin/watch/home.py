@@ -5,7 +5,7 @@ If reading a block fails, only that block shows an error message.
 
 import logging
 import shutil
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
@@ -16,7 +16,7 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, Max, Q, QuerySet, Sum, Value
+from django.db.models import Count, Max, Q, QuerySet, Value
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
@@ -27,13 +27,13 @@ from apps.console.admin.callers import application_titles, caller_names
 from apps.console.admin.cells import NOTHING, money, shown_time
 from apps.console.admin.connect.mcp_sessions import may_administer, redacted_error, server_label
 from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
+from apps.console.admin.watch.daily_runs import compare_days, read_daily_runs
 from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
 from apps.console.operator_rights import seen_slugs, sees_all
-from apps.insights.daily_spend import Stretch, read_daily_spend
-from apps.insights.models import UsageSum
-from apps.insights.periods import DAY, ends_of_sums
+from apps.insights.daily_spend import read_daily_spend
+from apps.insights.periods import ends_of_sums
 from apps.insights.recent_errors import FAILED_TOOL, failed_calls, failed_uses
-from apps.insights.sums import TOTAL, of_applications
+from apps.insights.sums import of_applications
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.process.health import channel_layer_delivers, migrations_are_applied, trouble
@@ -59,7 +59,6 @@ Ends = Callable[[], Mapping[str, datetime]]
 """A cached function that returns, by span, the time up to which calls have been summed."""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
-FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,40 +269,3 @@ def down() -> Iterator[Fact]:
 def error_with_host(session: PooledSession) -> str:
     host, error = server_label(session), redacted_error(session)
     return error if host in error else f"{host}: {error}"
-
-
-def read_daily_runs(
-    now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
-) -> dict[str, int]:
-    """Count today's runs and failed runs, and yesterday's up to the same time of day.
-
-    The result maps the names in `FIGURES` to counts. `ends` is the result of `ends_of_sums`.
-    """
-    summed_until = ends.get(UsageSum.Span.HOUR)
-    days = {
-        "today": Stretch.to(now, summed_until),
-        "yesterday": Stretch.to(now - DAY, summed_until),
-    }
-    total = Q(dimension=TOTAL) if among is None else Q(dimension="application", name__in=among)
-    hours = UsageSum.objects.filter(total, span=UsageSum.Span.HOUR)
-    stored = hours.filter(days["today"].hours | days["yesterday"].hours).aggregate(
-        **{name: Sum("runs", filter=day.hours, default=0) for name, day in days.items()},
-        **{
-            f"failed_{name}": Sum("failed_runs", filter=day.hours, default=0)
-            for name, day in days.items()
-        },
-    )
-    failed = Q(status=RunSummary.Status.FAILED)
-    rows = RunSummary.objects.filter(of_applications(among))
-    recent = rows.filter(days["today"].rows | days["yesterday"].rows).aggregate(
-        **{name: Count("pk", filter=day.rows) for name, day in days.items()},
-        **{f"failed_{name}": Count("pk", filter=day.rows & failed) for name, day in days.items()},
-    )
-    return {name: int(stored[name]) + recent[name] for name in FIGURES}
-
-
-def compare_days(today: int, yesterday: int) -> str:
-    """Return a text such as `120, +20% compared with this time yesterday`."""
-    if not yesterday:
-        return f"{today:,}"
-    return f"{today:,}, {today / yesterday - 1:+.0%} compared with this time yesterday"

@@ -1,9 +1,6 @@
 """Defines the admin pages on which operators find, inspect and stop runs."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -12,21 +9,21 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import NoReverseMatch, URLPattern, reverse
+from django.urls import URLPattern
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.catalog.models import Application
 from apps.console.admin.callers import caller_names, shown_caller, title_of
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
+from apps.console.admin.watch.run_links import links_of
 from apps.console.admin.watch.run_list import RunList, preserved_parameters, selects, with_figures
 from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
-from apps.console.operator_rights import editable_applications, of_seen
+from apps.console.operator_rights import of_seen
 from apps.console.run_search import summary_of
 from apps.insights.models import ModelCall
 from apps.insights.sums import costs_of_runs
@@ -39,13 +36,6 @@ from apps.live.run_summary import RunSummary
 
 STOP = "runs.change_run"
 ALREADY_ENDED = "The run had already ended."
-STUDIO = "studio:page"
-CASE = "admin:cases_case_add"
-NOT_STORED = (
-    "The run can’t be replayed, and no test case can be created from it, because its messages are "
-    "not stored."
-)
-IS_RUNNING = "You can replay the run, or create a test case from it, after it has ended."
 
 
 def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
@@ -273,36 +263,3 @@ def find_active_run(request: HttpRequest, number: str) -> Run | None:
     except ValueError:
         return None
     return Run.objects.filter(of_seen(request), pk=wanted, status__in=Run.OPEN).first()
-
-
-@dataclass(frozen=True, slots=True)
-class RunLink:
-    text: str
-    url: str
-
-
-def links_of(request: HttpRequest, run: RunSummary, said: RunTranscript) -> dict[str, Any]:
-    """Return the template context with the `links` on a run's page and, in `why_no_replay`, the
-    reason why the run cannot be replayed.
-    """
-    application = editable_applications(request).filter(slug=run.application).first()
-    if application is None:
-        return {"links": []}
-    links = [RunLink("The application", reverse(STUDIO, args=[application.pk]))]
-    if not may_read(request):
-        return {"links": links}
-    reason = IS_RUNNING if run._state.adding else "" if said.has_turns else NOT_STORED
-    more = [] if reason else links_with_contents(run, application)
-    return {"links": [*links, *more], "why_no_replay": reason}
-
-
-def links_with_contents(run: RunSummary, application: Application) -> Iterator[RunLink]:
-    wanted: tuple[tuple[str, str, list[Any], dict[str, Any]], ...] = (
-        ("Replay on the draft", STUDIO, [application.pk], {"replay": run.pk}),
-        ("Create a test case", CASE, [], {"run": run.pk}),
-    )
-    for text, name, arguments, query in wanted:
-        try:
-            yield RunLink(text, f"{reverse(name, args=arguments)}?{urlencode(query)}")
-        except NoReverseMatch:
-            continue  # This installation does not have the page.

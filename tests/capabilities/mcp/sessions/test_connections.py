@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.async_servers import close_server
 from tests.capabilities.manifests import CALLER, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, over_http
 from tests.capabilities.service import Reply, Seen, json_reply, serving
 from tests.contract import proves
+from tests.servers.closing import close_server
 
 
 @pytest.mark.parametrize(

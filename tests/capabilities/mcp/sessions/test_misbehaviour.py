@@ -13,7 +13,6 @@ import pytest
 
 from apps.capabilities.mcp.administration import sessions
 from apps.capabilities.mcp.sessions import processes, slots
-from tests.async_servers import close_server
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, opened_desk
 from tests.capabilities.mcp.servers import (
@@ -25,6 +24,7 @@ from tests.capabilities.mcp.servers import (
 )
 from tests.capabilities.service import Answer, Reply, Seen, json_reply, serving
 from tests.contract import proves
+from tests.servers.closing import close_server
 from tests.tables import each_row
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.capabilities.mcp.sessions.test_misbehaviour import is_running
-from tests.fork_server import fork_server
+from tests.sites.fork_server import fork_server
 
 LEAVING = Path(__file__).parents[1] / "leaving.py"
 

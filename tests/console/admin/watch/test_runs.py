@@ -12,7 +12,7 @@ from apps.agent.model import Reply
 from apps.agent.run_answer import Allowance
 from apps.agent.steps.results import RecordedOpening, write_record, write_reply
 from apps.catalog.models import Application
-from apps.console.admin.watch.runs import IS_RUNNING, NOT_STORED
+from apps.console.admin.watch.run_links import IS_RUNNING, NOT_STORED
 from apps.console.studio.page import NOTHING_TO_REPLAY
 from apps.live.models import HelperRun, Run, RunStep
 from apps.live.run_summary import RunSummary

@@ -10,7 +10,7 @@ import pytest
 from apps.console.studio.tool_sources.openapi import ServiceDescription, read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, read_source
 from apps.manifest.kinds.rest import RestToolSet
-from tests.counted_work import count_calls
+from tests.measuring.counted_work import count_calls
 
 PETS = """
 openapi: 3.0.3

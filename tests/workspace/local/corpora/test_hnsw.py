@@ -16,7 +16,7 @@ from apps.workspace.local import pgvector
 from apps.workspace.local.corpora import hnsw, vector_store
 from apps.workspace.local.corpora.corpus import Corpus, CorpusChunk, CorpusDocument
 from tests.contract import proves
-from tests.pgvector import create_extension, default_database, served
+from tests.databases.pgvector import create_extension, default_database, served
 
 CORPORA, EACH, WIDTH, NEAREST = 100, 200, 64, 10
 SMALL = 7

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests import seaweedfs
-from tests.seaweedfs import KEY_ID, SECRET, SeaweedFs
+from tests.servers import seaweedfs
+from tests.servers.seaweedfs import KEY_ID, SECRET, SeaweedFs
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ import pytest
 
 from apps.workspace.local.files.file_storage import FileStorage
 from apps.workspace.local.files.storage import storage
-from tests.process_memory import MEBIBYTE, most_more
-from tests.seaweedfs import KEY_ID, SECRET, SeaweedFs
+from tests.measuring.process_memory import MEBIBYTE, most_more
+from tests.servers.seaweedfs import KEY_ID, SECRET, SeaweedFs
 from tests.sites.serving import Site, serve_process
 
 pytestmark = [

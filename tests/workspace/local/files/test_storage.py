@@ -14,7 +14,7 @@ import pytest
 
 from apps.workspace.local.files.file_storage import FileStorage
 from apps.workspace.local.files.storage import storage
-from tests.process_memory import MEBIBYTE, most_more
+from tests.measuring.process_memory import MEBIBYTE, most_more
 
 STARTS = pytest.mark.slow("the first one starts SeaweedFS")
 BIG = 100 * MEBIBYTE
