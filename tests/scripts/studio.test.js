@@ -476,13 +476,13 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   const tab = await openStudio(t);
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
-  const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
+  const difference = { path: "manifest.conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
 
   await tab.appears(".studio-publish", "Publish version 2");
-  await tab.shows(".studio-differences dt, .studio-differences dd", "conversation_starters added", "1 starter");
+  await tab.shows(".studio-differences dt, .studio-differences dd", "Starters added", "1 starter");
   const note = await tab.field("Release note");
   assert.equal(tab.focused, note);
   tab.fill(note, "A starter");
@@ -491,6 +491,49 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   await until(() => status(tab), "Published as version 2.");
   assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false, version: 3 }]);
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
+});
+
+test("a change is named as its field in the studio, and by its path if the studio has no field", async (t) => {
+  const tab = await openWindow(t);
+  const { fieldLabel } = await tab.scripts.import("/static/console/studio/field-labels.js");
+  const tool = { open_ai_tool: { function: { name: "current" } } };
+  const manifest = { tool_sets: [{ name: "Weather", tools: [tool] }] };
+  const label = (path, kind = "changed") => fieldLabel({ path, kind }, manifest);
+
+  assert.deepEqual(
+    [
+      label("title"),
+      label("skills.tone.SKILL.md"),
+      label("manifest.orchestrator.system_prompt.content"),
+      label("manifest.conversation_starters.starters[1].text"),
+      label("manifest.tool_sets"),
+      label("manifest.tool_sets[0]", "added"),
+      label("manifest.tool_sets[3]", "removed"),
+      label("manifest.tool_sets[0].base_url"),
+      label("manifest.tool_sets[0].tools[0]", "added"),
+      label("manifest.tool_sets[0].tools[4]", "removed"),
+      label("manifest.tool_sets[0].tools[0].rest_api_method_info.method_url"),
+      label("manifest.tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
+    ],
+    [
+      "Instructions › Title",
+      "Skills › tone › SKILL › md",
+      "Instructions › Prompt",
+      "Starters › Starter 2 › Question",
+      "Tools",
+      "Tools › Weather",
+      "Tools › Toolset",
+      "Tools › Weather › Service URL",
+      "Tools › Weather › current",
+      "Tools › Weather › Tool",
+      "Tools › Weather › current › URL",
+      "Tools › Weather › current › Parameter city",
+    ],
+  );
+  assert.deepEqual(
+    [label("manifest"), label("manifest.hooks[0].url"), label("manifest.tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
+    ["", "", "", "", ""],
+  );
 });
 
 test("a newer version is replaced only after a confirmation", async (t) => {
