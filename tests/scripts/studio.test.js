@@ -476,7 +476,7 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   const tab = await openStudio(t);
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
-  const difference = { path: "manifest.conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
+  const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
@@ -503,21 +503,21 @@ test("a change is named as its field in the studio, and by its path if the studi
   assert.deepEqual(
     [
       label("title"),
-      label("skills.tone.SKILL.md"),
-      label("manifest.orchestrator.system_prompt.content"),
-      label("manifest.conversation_starters.starters[1].text"),
-      label("manifest.tool_sets"),
-      label("manifest.tool_sets[0]", "added"),
-      label("manifest.tool_sets[3]", "removed"),
-      label("manifest.tool_sets[0].base_url"),
-      label("manifest.tool_sets[0].tools[0]", "added"),
-      label("manifest.tool_sets[0].tools[4]", "removed"),
-      label("manifest.tool_sets[0].tools[0].rest_api_method_info.method_url"),
-      label("manifest.tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
+      label('skill tone["examples/letter.md"]'),
+      label("orchestrator.system_prompt.content"),
+      label("conversation_starters.starters[1].text"),
+      label("tool_sets"),
+      label("tool_sets[0]", "added"),
+      label("tool_sets[3]", "removed"),
+      label("tool_sets[0].base_url"),
+      label("tool_sets[0].tools[0]", "added"),
+      label("tool_sets[0].tools[4]", "removed"),
+      label("tool_sets[0].tools[0].rest_api_method_info.method_url"),
+      label("tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
     ],
     [
       "Instructions › Title",
-      "Skills › tone › SKILL › md",
+      "Skills › tone › examples/letter.md",
       "Instructions › Prompt",
       "Starters › Starter 2 › Question",
       "Tools",
@@ -531,7 +531,7 @@ test("a change is named as its field in the studio, and by its path if the studi
     ],
   );
   assert.deepEqual(
-    [label("manifest"), label("manifest.hooks[0].url"), label("manifest.tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
+    [label("manifest"), label("hooks[0].url"), label("tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
     ["", "", "", "", ""],
   );
 });

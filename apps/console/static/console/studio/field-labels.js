@@ -106,12 +106,13 @@ const TOOL_FIELDS = {
  * @param {{path: string, kind: string}} difference @param {Json} manifest the changed one, for the names of its tools
  */
 export function fieldLabel({ path, kind }, manifest) {
-  const [column, ...parts] = split(path);
-  if (column === "skills") return ["Skills", ...parts].join(" › ");
-  if (column !== "manifest") return COLUMNS[column] && !parts.length ? `${sectionOf(`(${column})`).title} › ${COLUMNS[column]}` : "";
+  const parts = split(path);
+  const first = String(parts[0] ?? "");
+  if (first.startsWith("skill ")) return ["Skills", first.slice("skill ".length), ...parts.slice(1)].join(" › ");
+  if (path in COLUMNS) return `${sectionOf(`(${path})`).title} › ${COLUMNS[path]}`;
   const named = parts[0] === "tool_sets" ? toolField(parts, manifest, kind === "removed") : [...starterName(parts), FIELDS[pattern(parts)]];
   if (named.includes(undefined)) return "";
-  const section = sectionOf(path.slice("manifest.".length)).title;
+  const section = sectionOf(path).title;
   return [section, ...named].filter((one, place, all) => one && one !== all[place - 1]).join(" › ");
 }
 
