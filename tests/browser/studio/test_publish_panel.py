@@ -93,7 +93,7 @@ def test_the_bar_of_the_studio_has_one_line_on_a_phone(admin_page: Page, studio:
     bar = page.locator(".studio-bar-line")
     expect(page.get_by_role("button", name="Try it")).to_be_visible()
     assert (bar.bounding_box() or {})["height"] < 48
-    expect(bar.locator(":disabled").filter(visible=True)).to_have_count(0)
+    expect(bar.locator(".studio-actions :disabled").filter(visible=True)).to_have_count(0)
 
     more = page.get_by_role("button", name="More actions")
     more.click()
