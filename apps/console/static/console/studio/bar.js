@@ -90,7 +90,7 @@ export class Bar {
   rest() {
     const id = newId("rest");
     const may = this.store.data.may_change;
-    const list = element("div", { class: "studio-rest", id }, this.chat, ...(may ? [this.discard, this.save] : []));
+    const list = element("div", { class: "studio-rest", id }, ...(may ? [this.save, this.discard] : []), this.chat);
     /** @param {boolean} isOpen */
     const toggle = (isOpen) => {
       list.toggleAttribute("data-open", isOpen);
