@@ -12,6 +12,7 @@ from tests.sites.serving import Site
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
+NEXT = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 SECTIONS = ("model", "tools", "files", "starters", "behaviour", "limits")
 LABELS = """
 [...document.querySelectorAll(".studio-section :is(.studio-label, .studio-legend):has(code)")].map(
@@ -57,7 +58,7 @@ def test_changes_are_named_as_their_fields(admin_page: Page, studio: str):
     page.get_by_role("button", name="Publish…").click()
 
     change = page.locator(".studio-differences dt")
-    expect(change).to_have_text("Tools › Trips › book_trip › URL changed")
+    expect(change).to_have_text(f"{NEXT.join(('Tools', 'Trips', 'book_trip', 'URL'))} changed")
     expect(change.locator("strong")).to_have_attribute(
         "title", "tool_sets[0].tools[0].rest_api_method_info.method_url"
     )
@@ -80,7 +81,7 @@ def test_the_names_of_changes_are_the_labels_of_the_studio(admin_page: Page, stu
 
     names = dict(zip(labels, page.evaluate(NAMES, list(labels)), strict=True))
 
-    wrong = {path: name for path, name in names.items() if name.split(" › ")[-1] not in labels[path]}
+    wrong = {path: name for path, name in names.items() if name.split(NEXT)[-1] not in labels[path]}
     assert len(labels) > 30
     assert wrong == {}
 

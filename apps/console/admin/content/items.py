@@ -195,9 +195,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             "page": page,
             "asked": request.GET,
             "new_kind": kind if (kind := request.GET.get("kind", "")) in FOLDERS else "",
-            "kinds": link_choices(
-                request, "kind", {"": "All", **KIND_TITLES}
-            ),
+            "kinds": link_choices(request, "kind", {"": "All", **KIND_TITLES}),
             "states": link_choices(request, "state", {"": "All", **STATES}),
             "content": content,
             "has_add_permission": self.has_add_permission(request),
