@@ -11,7 +11,7 @@ from apps.manifest.validation.json_document import document_problems
 
 ItemKind = Literal["prompt", "tool", "toolset", "skill", "place", "agent"]
 
-KIND_TITLES: Mapping[ItemKind, str] = {
+KIND_TITLES: Mapping[str, str] = {
     "prompt": "Prompt",
     "tool": "Tool",
     "toolset": "Toolset",

@@ -49,6 +49,7 @@ def studio(site: Site) -> Iterator[str]:
     site.shell("Application.objects.filter(pk=number).delete()", number=number)
 
 
+@pytest.mark.slow("axe reads pages in a browser, one after the other")
 def test_changes_are_named_as_their_fields(admin_page: Page, studio: str):
     page = admin_page
     page.goto(f"{studio}#tools")
