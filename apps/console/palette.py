@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed_content
+from apps.catalog.content.items import KIND_TITLES
 from apps.console.admin.callers import application_titles
 from apps.console.admin.cells import shown_time
 from apps.console.admin.connect.mcp_sessions import may_administer
@@ -98,7 +99,7 @@ def content(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
         for name in named:
             if words.lower() in name.lower():
                 url = reverse("admin:catalog_contentitem_item", args=[kind, name])
-                yield PaletteEntry(name, f"Predefined {kind}", url)
+                yield PaletteEntry(name, f"Predefined {KIND_TITLES[kind].lower()}", url)
 
 
 def deployments(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:

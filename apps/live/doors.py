@@ -13,7 +13,7 @@ AG_UI = "ag-ui"
 SCHEDULE = "schedule"
 WEBHOOK = "webhook"
 LABELS = {
-    PAGE: "chat page",
+    PAGE: "Chat page",
     GATEWAY: "Gateway",
     CORE: "DIAL Core",
     RESPONSES: "Responses API",

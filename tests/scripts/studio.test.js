@@ -482,7 +482,7 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   await tab.click("Publish…");
 
   await tab.appears(".studio-publish", "Publish version 2");
-  await tab.shows(".studio-differences dt, .studio-differences dd", "conversation_starters added", "1 starter");
+  await tab.shows(".studio-differences dt, .studio-differences dd", "Starters added", "1 starter");
   const note = await tab.field("Release note");
   assert.equal(tab.focused, note);
   tab.fill(note, "A starter");
@@ -491,6 +491,49 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   await until(() => status(tab), "Published as version 2.");
   assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false, version: 3 }]);
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
+});
+
+test("a change is named as its field in the studio, and by its path if the studio has no field", async (t) => {
+  const tab = await openWindow(t);
+  const { fieldLabel } = await tab.scripts.import("/static/console/studio/field-labels.js");
+  const tool = { open_ai_tool: { function: { name: "current" } } };
+  const manifest = { tool_sets: [{ name: "Weather", tools: [tool] }] };
+  const label = (path, kind = "changed") => fieldLabel({ path, kind }, manifest);
+
+  assert.deepEqual(
+    [
+      label("title"),
+      label('skill tone["examples/letter.md"]'),
+      label("orchestrator.system_prompt.content"),
+      label("conversation_starters.starters[1].text"),
+      label("tool_sets"),
+      label("tool_sets[0]", "added"),
+      label("tool_sets[3]", "removed"),
+      label("tool_sets[0].base_url"),
+      label("tool_sets[0].tools[0]", "added"),
+      label("tool_sets[0].tools[4]", "removed"),
+      label("tool_sets[0].tools[0].rest_api_method_info.method_url"),
+      label("tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
+    ],
+    [
+      "Instructions › Title",
+      "Skills › tone › examples/letter.md",
+      "Instructions › Prompt",
+      "Starters › Starter 2 › Question",
+      "Tools",
+      "Tools › Weather",
+      "Tools › Toolset",
+      "Tools › Weather › Service URL",
+      "Tools › Weather › current",
+      "Tools › Weather › Tool",
+      "Tools › Weather › current › URL",
+      "Tools › Weather › current › Parameter city",
+    ],
+  );
+  assert.deepEqual(
+    [label("manifest"), label("hooks[0].url"), label("tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
+    ["", "", "", "", ""],
+  );
 });
 
 test("a newer version is replaced only after a confirmation", async (t) => {

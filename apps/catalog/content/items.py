@@ -11,6 +11,16 @@ from apps.manifest.validation.json_document import document_problems
 
 ItemKind = Literal["prompt", "tool", "toolset", "skill", "place", "agent"]
 
+KIND_TITLES: Mapping[str, str] = {
+    "prompt": "Prompt",
+    "tool": "Tool",
+    "toolset": "Toolset",
+    "skill": "Skill",
+    "place": "Host page",
+    "agent": "Agent",
+}
+"""The names of the kinds that operators see."""
+
 CONFIGURATION = "default_configuration.json"
 DATABASE = "database"
 
@@ -32,6 +42,10 @@ class LayerItem:
     """
     problem: str = ""
     """The reason why the item cannot be used, or ""."""
+
+    @property
+    def kind_title(self) -> str:
+        return KIND_TITLES[self.kind]
 
     @property
     def is_row(self) -> bool:

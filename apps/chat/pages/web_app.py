@@ -24,6 +24,7 @@ OFFLINE_FILES = (
     "chat/styles/typeface.css",
     "chat/fonts/inter-latin.woff2",
     "chat/styles/elements.css",
+    "chat/styles/selects.css",
     "chat/styles/layout.css",
     "chat/styles/index.css",
     "chat/scripts/site/theme.js",

@@ -34,6 +34,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from apps.console.admin.cells import NOTHING
 from apps.console.run_search import MOST_LISTED
 from apps.integers import read_integer
 
@@ -169,6 +170,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
+    empty_value_display = NOTHING
     first_page = ""
     """The URL name of the page that adds a row, or "" if the admin's own form adds it."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}

@@ -48,7 +48,8 @@ def test_a_case_is_written_in_rows_run_live_recorded_and_replayed(site: Site, ad
     page.get_by_role("link", name="Run again").click()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("The answer differs from the expected text.")).to_be_visible()
-    page.get_by_role("button", name="Compare").click()
+    page.get_by_text("Compare with…").click()
+    page.locator(".console-choice").get_by_role("link").click()
     expect(
         page.get_by_role("cell").filter(has_text="The answer differs from the expected text.")
     ).to_have_count(2)

@@ -29,6 +29,7 @@ from apps.console.admin.build.compared_versions import (
     named_side,
     refusal_reasons,
 )
+from apps.console.admin.link_choices import link_choices
 from apps.console.admin.rows.history import PER_PAGE
 from apps.console.admin.theme import Admin
 from apps.console.operator_rights import PUBLISH, get_version, has_role
@@ -130,16 +131,22 @@ def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
     row = seen_row(admin, request, pk)
     one, other = (request.GET.get(name, "") for name in ("from", "to"))
     sides = named_side(row, one), named_side(row, other)
-    numbers = row.versions.values_list("number", flat=True)
+    titles = version_titles(row)
     context = {
         "row": row,
-        "one": one,
-        "other": other,
-        "numbers": [*([DRAFT] if draft_of(row).pk else []), *numbers],
+        "from": link_choices(request, "from", titles),
+        "to": link_choices(request, "to", titles),
         "differences": rendered_differences(compare_definitions(*sides)),
     }
     name = "admin/catalog/application/compare.html"
     return admin.page(request, name, f"{row.title}: {one} and {other}", context)
+
+
+def version_titles(row: Application) -> dict[str, str]:
+    """Return the titles of the states that can be compared, by their values in the URL."""
+    draft = {DRAFT: "Draft"} if draft_of(row).pk else {}
+    versions = row.versions.values_list("number", "note")
+    return draft | {str(number): f"Version {number}: {note}" for number, note in versions}
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:

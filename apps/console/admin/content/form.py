@@ -94,7 +94,10 @@ class TextField(forms.CharField):
 
 
 class ContentForm(DocumentForm[ContentItem]):
-    text = TextField(help_text=ContentItem._meta.get_field("text").help_text)
+    text = TextField(
+        help_text="Markdown for a prompt, host page, agent or SKILL.md; a JSON object for a tool or "
+        "toolset."
+    )
     files = FilesField(  # type: ignore[assignment]  # Django takes fields out of the class
         required=False,
         label="Files next to SKILL.md",

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts.models import Team
 from apps.catalog.content.folders import FOLDERS
 from apps.catalog.content.installed import expire_content, installed_content
-from apps.catalog.content.items import ItemKind, LayerItem
+from apps.catalog.content.items import KIND_TITLES, ItemKind, LayerItem
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
 from apps.catalog.content.review import item_problems
@@ -88,6 +88,11 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         names = ("kind", "name", "text", *(("files",) if kind in ("", "skill") else ()))
         first = (None, {"fields": names})
         return (first, HISTORY_FIELDS) if obj is not None else (first,)
+
+    def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
+        if db_field.name == "kind":
+            options["choices"] = [("", "Choose a kind"), *KIND_TITLES.items()]
+        return super().formfield_for_choice_field(db_field, request, **options)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         kind, name = request.GET.get("kind", ""), request.GET.get("name", "")
@@ -186,9 +191,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             "page": page,
             "asked": request.GET,
             "new_kind": kind if (kind := request.GET.get("kind", "")) in FOLDERS else "",
-            "kinds": link_choices(
-                request, "kind", {"": "All", **{kind: kind.capitalize() for kind in FOLDERS}}
-            ),
+            "kinds": link_choices(request, "kind", {"": "All", **KIND_TITLES}),
             "states": link_choices(request, "state", {"": "All", **STATES}),
             "content": content,
             "has_add_permission": self.has_add_permission(request),

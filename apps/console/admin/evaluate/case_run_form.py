@@ -13,6 +13,7 @@ from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.review.manifests import unknown_deployments
 from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.states import has_draft
+from apps.console.admin.theme import SearchedSelect
 from apps.integers import read_integer
 
 MODEL = "orchestrator.deployment."
@@ -39,7 +40,7 @@ MODES = (
 
 
 class CaseRunForm(forms.Form):
-    target = forms.ChoiceField(label="State")
+    target = forms.ChoiceField(label="State", widget=SearchedSelect)
     mode = forms.ChoiceField(choices=[(mode.value, title) for mode, title, _ in MODES])
     times = forms.IntegerField(label="Attempts per test case", min_value=1, max_value=MOST_TIMES)
     is_recording = forms.BooleanField(required=False)

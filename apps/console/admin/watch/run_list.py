@@ -114,7 +114,7 @@ def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
     return [
         listed.choices_of("application", "Application", applications),
         listed.choices_of("status", "State", STATES),
-        listed.choices_of("door", "Door", doors.LABELS),
+        listed.choices_of("door", "Source", doors.LABELS),
         listed.choices_of("hours", "Started in the last", HOURS),
     ]
 

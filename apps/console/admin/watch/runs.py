@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.console.admin.callers import caller_names, shown_caller, title_of
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
-from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.theme import ReadOnlyAdmin, SearchedSelect
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_links import links_of
 from apps.console.admin.watch.run_list import RunList, preserved_parameters, selects, with_figures
@@ -72,9 +72,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     change_form_before_template = "admin/runs/beginning.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
     readonly_fields = (
+        "source",
         "state",
         "titled",
         "took",
+        "tokens",
         "person",
         "versions",
         "cost",
@@ -111,7 +113,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return RunList
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        page: HttpResponse = super().changelist_view(request, extra_context)
+        media = {"media": self.media + SearchedSelect().media}
+        page: HttpResponse = super().changelist_view(request, {**media, **(extra_context or {})})
         context = getattr(page, "context_data", None) or {}
         if listed := context.get("cl"):
             context["selects"] = selects(request, listed)
@@ -154,9 +157,14 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         known: str | None = getattr(run, "shown_person", None)
         return known or shown_caller(run.bucket, caller_names([run.bucket]))
 
+    @admin.display(description="source", ordering="door")
+    def source(self, run: RunSummary) -> str:
+        """Return the name of the interface through which the run started."""
+        return run.get_door_display()
+
     @admin.display(description="user", ordering="bucket")
     def caller(self, run: Any) -> str | SafeString:
-        return two_lines(self.person(run), run.get_door_display())
+        return two_lines(self.person(run), self.source(run))
 
     @admin.display(description="state", ordering="status")
     def outcome(self, run: RunSummary) -> str | SafeString:
@@ -211,8 +219,15 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
-        names = [name for name in own if name not in ("bucket", *self.readonly_fields)]
-        shown = {"status": "state", "application": "titled", "seconds": "took"}
+        left_out = ("bucket", "completion_tokens", *self.readonly_fields)
+        names = [name for name in own if name not in left_out]
+        shown = {
+            "door": "source",
+            "status": "state",
+            "application": "titled",
+            "seconds": "took",
+            "prompt_tokens": "tokens",
+        }
         names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]
         if obj is not None and subagents_of(obj).exists():

@@ -43,5 +43,6 @@ function name() {
     const select = part.closest(".select2-container")?.previousElementSibling;
     const label = select instanceof HTMLSelectElement ? select.labels[0] : undefined;
     part.setAttribute("aria-label", label?.textContent.trim() || "Search");
+    part.removeAttribute("aria-labelledby"); // The theme names a list by its value.
   }
 }

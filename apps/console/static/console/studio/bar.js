@@ -49,7 +49,6 @@ export class Bar {
     const goToFirst = button("Go to the first error", () => this.goToFirstError(), { class: "" });
     this.blocked = element("p", { class: "studio-blocked", hidden: true }, this.reason, " ", goToFirst);
     this.notice = element("p", { class: "studio-notice", hidden: true });
-    const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = part(document, ".page-path [aria-current]", HTMLElement);
     this.chat = link("Open in chat", store.data.urls.chat, { class: "console-button" });
     root.append(
@@ -57,7 +56,7 @@ export class Bar {
         "div",
         { class: "studio-bar-line" },
         ...[this.state, this.saved, this.checked],
-        element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
+        element("div", { class: "studio-actions" }, this.toChat(), ...this.rest(), ...(may ? [this.request, this.publish] : [])),
       ),
       this.blocked,
       this.notice,
@@ -85,6 +84,31 @@ export class Bar {
   toChat() {
     const go = () => part(document, "#studio-question", HTMLElement).focus();
     return this.store.data.may_change ? button("Try it", go, { class: "console-button studio-to-chat" }) : "";
+  }
+
+  // Actions that few users need; on a phone, a button opens them.
+  rest() {
+    const id = newId("rest");
+    const may = this.store.data.may_change;
+    const list = element("div", { class: "studio-rest", id }, ...(may ? [this.save, this.discard] : []), this.chat);
+    /** @param {boolean} isOpen */
+    const toggle = (isOpen) => {
+      list.toggleAttribute("data-open", isOpen);
+      more.setAttribute("aria-expanded", String(isOpen));
+    };
+    const more = button("⋯", () => toggle(!list.hasAttribute("data-open")), {
+      class: "console-button studio-more",
+      "aria-label": "More actions",
+      "aria-expanded": "false",
+      "aria-controls": id,
+    });
+    document.addEventListener("click", ({ target }) => target !== more && toggle(false));
+    list.addEventListener("keydown", ({ key }) => {
+      if (key !== "Escape") return;
+      toggle(false);
+      more.focus();
+    });
+    return [list, more];
   }
 
   show() {
@@ -367,7 +391,7 @@ export class Bar {
     this.details.dataset.what = "publish";
     this.details.hidden = false;
     const { number, takes_two: takesTwo } = this.store.state;
-    const panel = new PublishPanel(differences, number, {
+    const panel = new PublishPanel(differences, this.store.current.manifest, number, {
       isRequest,
       send: (body) => this.sendPublish(isRequest ? "request" : "publish", { ...body, version }),
       sendBack: takesTwo && !isRequest ? (words) => this.sendPublish("return", { words }) : null,

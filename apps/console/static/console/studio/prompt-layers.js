@@ -57,7 +57,7 @@ export function preview(store) {
     "What the model sees",
     quiet("Files, skills, memories and features add to the prompt. Assemble the whole prompt for a sample question here."),
     element("p", { class: "studio-field" }, element("label", { htmlFor: id, class: "studio-legend" }, "A sample question"), question),
-    element("p", { class: "studio-field" }, element("label", { htmlFor: placeId, class: "studio-legend" }, "The user's place"), place),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: placeId, class: "studio-legend" }, "Host page"), place),
     element("p", { class: "studio-actions" }, make),
     status,
     shown,

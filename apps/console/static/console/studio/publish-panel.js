@@ -1,9 +1,10 @@
 // The panel for publishing, or for requesting it: the changes, the note for the version, and its audience.
 
 import { button, element, newId, quiet } from "./elements.js";
+import { fieldLabel } from "./field-labels.js";
 
 /**
- * @import { Difference, Pair } from "./data.js"
+ * @import { Difference, Json, Pair } from "./data.js"
  *
  * @typedef {object} Publishing
  * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the response if publishing was refused
@@ -14,9 +15,9 @@ import { button, element, newId, quiet } from "./elements.js";
 
 export class PublishPanel {
   /**
-   * @param {Difference[]} differences @param {number} number of the live version @param {Publishing} publishing
+   * @param {Difference[]} differences @param {Json} manifest of the draft @param {number} number of the live version @param {Publishing} publishing
    */
-  constructor(differences, number, { send, close, isRequest = false, sendBack = null }) {
+  constructor(differences, manifest, number, { send, close, isRequest = false, sendBack = null }) {
     const id = newId("note");
     this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
@@ -37,7 +38,7 @@ export class PublishPanel {
       "form",
       { class: "studio-publish", onsubmit: submit },
       element("h2", {}, heading(isRequest, number)),
-      number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences)) : "",
+      number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences, manifest)) : "",
       element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), this.note),
       isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : whoGetsIt(number, onlyNew),
       element("p", { class: "studio-actions" }, publish, button("Not yet", close)),
@@ -72,16 +73,22 @@ function backPart(sendBack) {
   );
 }
 
-/** @param {Difference[]} differences */
-function list(differences) {
+/** @param {Difference[]} differences @param {Json} manifest */
+function list(differences, manifest) {
   return element(
     "dl",
     { class: "studio-differences" },
     ...differences.flatMap(({ path, kind, before, after, lines }) => [
-      element("dt", {}, element("code", {}, path), ` ${kind}`),
+      element("dt", {}, changedField({ path, kind }, manifest), " ", element("span", { class: "studio-quiet" }, kind)),
       element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
     ]),
   );
+}
+
+/** The label of the field, with its path as a detail; only the path if it has no label. @param {{path: string, kind: string}} difference @param {Json} manifest */
+function changedField(difference, manifest) {
+  const label = fieldLabel(difference, manifest);
+  return label ? element("strong", { title: difference.path }, label) : element("code", {}, difference.path);
 }
 
 /** @param {string} kind @param {string} before @param {string} after */

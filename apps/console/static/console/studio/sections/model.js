@@ -63,7 +63,7 @@ function picker(store, choices, redraw) {
   });
   const select = part(other, "select", HTMLSelectElement);
   if (chat.some(({ id }) => id === chosen)) select.value = "";
-  for (const option of [...select.options]) if (option.text.endsWith("(unknown)") && !chosen) option.remove();
+  for (const option of [...select.options]) if (option.text.endsWith("(unknown)")) option.remove();
   if (choices.applications.length || !known) parts.push(other);
   if (add) parts.push(paragraph(link("Add a deployment", add)));
   return parts;
@@ -130,11 +130,11 @@ function parameters(store) {
         path: path("reasoning_effort"),
         options: [
           ["", none],
-          ["none", "none"],
-          ["minimal", "minimal"],
-          ["low", "low"],
-          ["medium", "some"],
-          ["high", "high: slower and more expensive"],
+          ["none", "None"],
+          ["minimal", "Minimal"],
+          ["low", "Low"],
+          ["medium", "Medium"],
+          ["high", "High: slower and more expensive"],
         ],
         help: "For reasoning models. The supported values depend on the model.",
       }),

@@ -106,8 +106,8 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   const off = "If off, the application ignores the toolset.";
   if (isPredefined) {
     yield quiet("Part of the predefined content of this installation, and changes with it.");
-    yield approvalField(store, path("override"), "default of the toolset or application");
-    yield userSwitchField(store, path("override"), "default of the toolset");
+    yield approvalField(store, path("override"), "Default of the toolset or application");
+    yield userSwitchField(store, path("override"), "Default of the toolset");
     yield enabledField(store, switched, off);
     return;
   }
@@ -117,9 +117,9 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   }
   yield textField(store, { label: "Description", path: path("description"), rows: 2 });
   for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, secrets);
-  yield approvalField(store, path(), "application default");
+  yield approvalField(store, path(), "Application default");
   if (kind.is_remote) yield fallbackField(store, path());
-  yield userSwitchField(store, path(), "none: always on");
+  yield userSwitchField(store, path(), "None: always on");
   yield enabledField(store, switched, off);
   if (Array.isArray(toolset.tools) && kind.is_written) yield toolList(store, index, toolset, redraw);
 }

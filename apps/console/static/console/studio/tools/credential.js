@@ -67,8 +67,8 @@ export function authorizationField(store, path, secrets, isRest) {
       rest.push(textField(store, { label: LABELS[name], path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
     }
     if (kind === "api_key") {
-      const options = [["header", "a header"], ["query", "the URL"]];
-      if (isRest) options.push(["body", "the body"]);
+      const options = [["header", "A header"], ["query", "The URL"]];
+      if (isRest) options.push(["body", "The body"]);
       rest.push(selectField(store, { label: "Sent in", path: `${path}.location`, options }));
     }
     const label = "Authentication";
@@ -110,7 +110,7 @@ function credentialField(store, path, secrets) {
   const control = element(
     "select",
     {},
-    element("option", { value: "", selected: !name }, "– entered here –"),
+    element("option", { value: "", selected: !name }, "Entered here"),
     ...known.map((one) =>
       element("option", { value: one, selected: one === name }, secrets.names.includes(one) ? one : `${one} (does not exist yet)`),
     ),

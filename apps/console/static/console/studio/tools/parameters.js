@@ -19,7 +19,7 @@ import { freeName, plural } from "./paths.js";
  * @typedef {(event: {target: C}) => void} Changed
  */
 
-const PLACES = [["query", "query"], ["url", "address"], ["body", "body"], ["header", "header"]];
+const PLACES = [["query", "Query"], ["url", "URL"], ["body", "Body"], ["header", "Header"]];
 const TYPES = ["string", "integer", "number", "boolean", "array", "object"];
 /** @type {Record<string, Json>} */
 const EMPTY = {
@@ -40,7 +40,7 @@ export function parameterTable(store, parts, toolName) {
   /** @param {number} [focus] the row */
   const draw = (focus) => {
     const names = Object.keys(properties());
-    const heads = ["Name", "At the service", "Type", "Where", "Required", "Set by the model", "Default or constant", "Description", ""];
+    const heads = ["Name", "At the service", "Type", "Location", "Required", "Set by the model", "Default or constant", "Description", ""];
     const table = element(
       "table",
       { class: "console-table console-stacked studio-parameters" },
@@ -129,7 +129,7 @@ export function parameterTable(store, parts, toolName) {
     const box = (label, checked, onchange, more = {}) => element("input", { type: "checkbox", checked, onchange, ...named(label), ...more });
     /** @param {Json} values */
     const place = (values) => change(name, { parameter_info: { ...properties()[name].parameter_info, ...values } });
-    const kinds = (isConstant ? ["constant"] : TYPES).map((type) => [type, type]);
+    const kinds = (isConstant ? ["constant"] : TYPES).map((type) => [type, type.charAt(0).toUpperCase() + type.slice(1)]);
     const path = join([...parts, "properties", name]);
     return element(
       "tr",
@@ -137,7 +137,7 @@ export function parameterTable(store, parts, toolName) {
       element("th", { scope: "row", "data-label": "Name" }, input("Name", name, ({ target }) => rename(name, target.value.trim(), target)), findings(store, path)),
       cell("At the service", input("Name at the service", info.key ?? "", ({ target }) => place({ key: target.value }))),
       cell("Type", select("Type", kinds, one.type ?? "constant", ({ target }) => retype(name, target.value))),
-      cell("Where", select("Place", PLACES, info.type, ({ target }) => place({ type: target.value }))),
+      cell("Location", select("Location", PLACES, info.type, ({ target }) => place({ type: target.value }))),
       cell("Required", box("Required", required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
       cell("Set by the model", box("Set by the model", !isConstant, ({ target }) => show(name, target.checked))),
       cell("Default or constant", value(name, one, isConstant, input)),

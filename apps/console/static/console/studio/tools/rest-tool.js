@@ -78,7 +78,7 @@ function* fields(store, index, parts, tool) {
   if (tool.deployment_id !== undefined) {
     yield textField(store, { label: "Deployment", path: path("deployment_id"), empty: "", help: "The name of a deployment or another application." });
   }
-  if (!tool.template_name) yield approvalField(store, path(), "toolset default");
+  if (!tool.template_name) yield approvalField(store, path(), "Toolset default");
   if (tool.open_ai_tool) yield fallbackField(store, path());
   yield enabledField(store, path("enabled"), "If off, the model does not get this tool.");
 }

@@ -38,7 +38,7 @@ export function fallbackField(store, path) {
   /** @param {[name: string, strategy: [title: string, strategies: Json[] | undefined]]} entry */
   const same = ([, [, one]]) => JSON.stringify(one) === JSON.stringify(current);
   const chosen = Object.entries(STRATEGIES).find(same)?.[0] ?? "own";
-  const own = chosen === "own" ? [["own", "custom rules (see All fields)"]] : [];
+  const own = chosen === "own" ? [["own", "Custom rules (see All fields)"]] : [];
   const options = [...own, ...Object.entries(STRATEGIES).map(([name, [text]]) => [name, text])];
   const control = element(
     "select",
@@ -58,8 +58,8 @@ export const userSwitchField = (store, path, usual) =>
     path: `${path}.user_switch`,
     options: [
       ["", usual],
-      ["on", "in the message box, on in new conversations"],
-      ["off", "in the message box, off in new conversations"],
+      ["on", "In the message box, on in new conversations"],
+      ["off", "In the message box, off in new conversations"],
     ],
   });
 

@@ -49,7 +49,7 @@ function fromServer(store, choices, done) {
     ...registered.map(({ template, title }) => [`address ${template}`, title === template ? title : `${title} (${template})`]),
     ...servers.map(({ name }) => [`program ${name}`, `${name} (a program)`]),
   ];
-  const known = element("select", {}, element("option", { value: "" }, "– a URL –"), ...options.map(([value, text]) => element("option", { value }, text)));
+  const known = element("select", {}, element("option", { value: "" }, "None"), ...options.map(([value, text]) => element("option", { value }, text)));
   const place = element("div", { class: "studio-inner" });
   /** @param {string} kind */
   const chosen = (kind) => (known.value.startsWith(`${kind} `) ? known.value.slice(kind.length + 1) : "");

@@ -38,7 +38,7 @@ export function subagentFields(store, choices) {
       off: null,
       isOn: (value) => value !== null,
       children: () => [
-        textField(store, { label: "Prompt", path: `${PATH}.general_purpose.system_prompt`, rows: 3, placeholder: "a built-in one" }),
+        textField(store, { label: "Prompt", path: `${PATH}.general_purpose.system_prompt`, rows: 3, placeholder: "Built in" }),
         ...limits(store, choices, `${PATH}.general_purpose`),
       ],
     }),
@@ -55,7 +55,7 @@ const limits = (store, choices, path) => [
     path: `${path}.deployment_id`,
     options: [["", "The application's model"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
   }),
-  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "same as the application" }),
+  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "Same as the application" }),
 ];
 
 /** @param {Store} store @param {Choices} choices @param {number} index @param {() => void} redraw */
