@@ -46,7 +46,7 @@ application = Application.objects.create(
 )
 Grant.objects.create(application=application, user=user)
 team = Team.objects.create(group=Group.objects.create(name="Editors"))
-team.group.user_set.add(user)
+user.groups.add(team.group)
 """
 
 
