@@ -189,6 +189,13 @@ def open_more(page: Page) -> None:
     page.get_by_role("button", name="More options for this conversation").press("Enter")
 
 
+def pick(page: Page, field: str, option: str) -> None:
+    """Choose an option in the list of a field for named things, with the keyboard."""
+    page.get_by_role("button", name=f"{field}:").press("ArrowDown")
+    page.get_by_role("option", name=option).press("Enter")
+    expect(page.get_by_role("button", name=f"{field}: {option}")).to_be_focused()
+
+
 def barriers(page: Page) -> list[str]:
     """Return the accessibility problems that axe finds, one line for each rule and element.
     Problems that it finds only once are temporary, such as a fading color or an unfinished label.

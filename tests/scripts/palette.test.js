@@ -79,6 +79,15 @@ test("commands of the page are among the results, and Enter runs them", async (t
   await tab.appears("dialog.shortcuts", "Keyboard shortcuts");
 });
 
+test("a page is not listed a second time as a command", async (t) => {
+  const page = { title: "Settings", detail: "Appearance and behavior", url: "/settings/" };
+  const { tab, field } = await openPalette(t, [{ title: "Pages", found: [page] }]);
+  tab.fill(field, "settings");
+
+  await tab.shows("#palette [role=status]", "1 found");
+  assert.deepEqual(titles(tab), ["Settings"]);
+});
+
 test("a command is offered only while it applies", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "answer");

@@ -46,7 +46,7 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
     """
     caller = visitor(request)
     context = {
-        "applications": usable(caller).only("slug", "title"),
+        "applications": usable(caller).only("slug", "title", "description"),
         "largest_file": LARGEST_FILE,
         "belongings": belongings_of(account_user(request).pk),
         "retention_form": RetentionForm(instance=preferences_row(request), auto_id="retention-%s"),

@@ -114,4 +114,5 @@ def merges_of(collection: MemoryCollection) -> list[dict[str, Any]]:
 
 def remembering(caller: Caller) -> QuerySet[Application]:
     """Return the caller's applications that use memories, sorted by title."""
-    return usable(caller).filter(manifest__features__memory__enabled=True).only("slug", "title")
+    found = usable(caller).filter(manifest__features__memory__enabled=True)
+    return found.only("slug", "title", "description")

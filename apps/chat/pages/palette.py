@@ -29,14 +29,15 @@ PAGES = (
         gettext_lazy("Services that tools can use for you"),
         "connections",
     ),
-    (gettext_lazy("Approvals"), gettext_lazy("Tools that run without asking"), "approvals"),
+    (gettext_lazy("Approvals"), gettext_lazy("Tool calls that need your approval"), "approvals"),
 )
 OF_PEOPLE = (
     (gettext_lazy("Prompts"), gettext_lazy("Snippets that you insert with “/”"), "prompts"),
     (gettext_lazy("Account"), gettext_lazy("Name, picture, sign-in"), "account"),
     (gettext_lazy("Notes"), gettext_lazy("Notes that you and your agents write"), "notes"),
-    (gettext_lazy("Memory"), gettext_lazy("Your memories"), "memory"),
-    (gettext_lazy("Scheduled"), gettext_lazy("Schedules"), "schedules"),
+    (gettext_lazy("Memory"), gettext_lazy("What apps remember about you"), "memory"),
+    (gettext_lazy("Scheduled"), gettext_lazy("Messages that are sent at set times"), "schedules"),
+    (gettext_lazy("Data"), gettext_lazy("Import, export or delete conversations"), "data"),
 )
 
 
@@ -75,21 +76,21 @@ def conversations(caller: Caller, words: str, filters: SearchFilters) -> list[di
 
 
 def of_conversation(row: Conversation, excerpt: str) -> dict[str, Any]:
-    detail = shorten_excerpt(excerpt) or row.application_title
+    detail = shorten(excerpt) or row.application_title
     address = reverse("conversation", args=[row.application_slug, row.pk])
     return found_entry(row.title or gettext("Untitled"), detail, address)
 
 
-def shorten_excerpt(excerpt: str) -> str:
-    if len(excerpt) <= LONGEST_DETAIL:
-        return excerpt
-    return f"{begin_of(excerpt, LONGEST_DETAIL)}…"
+def shorten(detail: str) -> str:
+    if len(detail) <= LONGEST_DETAIL:
+        return detail
+    return f"{begin_of(detail, LONGEST_DETAIL)}…"
 
 
 def applications(caller: Caller, words: str) -> list[dict[str, Any]]:
     rows = usable(caller).filter(title__icontains=words).only("slug", "title", "description")
     return [
-        found_entry(row.title, row.description[:LONGEST_DETAIL], reverse("chat", args=[row.slug]))
+        found_entry(row.title, shorten(row.description), reverse("chat", args=[row.slug]))
         for row in rows[:MOST_OF_A_KIND]
     ]
 

@@ -87,7 +87,10 @@ def index(request: HttpRequest) -> HttpResponse:
         return render(request, "chat/index.html", context)
     slug = recent[0].application_slug if recent else [*pinned, *others][0].slug
     page = conversation_data(request, caller, slug, None)
-    page["attributes"]["greeting"] = greeting(request)
+    page["attributes"] |= {
+        "greeting": greeting(request),
+        "only": "yes" if len(applications) == 1 else "",
+    }
     context |= {**page, "page_data": data_of(page), "new_chat": reverse("chat", args=(slug,))}
     return render(request, "chat/home.html", context)
 

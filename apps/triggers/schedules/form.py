@@ -92,6 +92,19 @@ WRITTEN = ("kind", "start_at", "every", "unit", "expression")
 USUAL_TIME = time(9)
 
 
+class ApplicationSelect(forms.Select):
+    """A select that the page shows as a list with descriptions."""
+
+    def __init__(self) -> None:
+        super().__init__(attrs={"data-picker": True})
+
+    def create_option(self, name: str, value: Any, *args: Any, **options: Any) -> dict[str, Any]:
+        option = super().create_option(name, value, *args, **options)
+        if value:  # the first option is empty
+            option["attrs"]["data-detail"] = value.instance.description
+        return option
+
+
 class ScheduleForm(ZonedForm):
     """A form for a schedule with an owner. If `repeats` is empty, it uses the fields in `WRITTEN`."""
 
@@ -139,6 +152,7 @@ class ScheduleForm(ZonedForm):
         labels = {"application": gettext_lazy("App")}
         help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
         widgets = {
+            "application": ApplicationSelect(),
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
             "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.chat.scripted import ScriptedSocket
-from tests.browser.conftest import barriers_of_looks
+from tests.browser.conftest import barriers_of_looks, pick
 from tests.contract import proves
 from tests.peers.upstream import serve_upstream
 from tests.sites.fork_server import ROOT
@@ -122,10 +122,10 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     expect(page.locator(".answer-foot")).to_be_visible()
 
     settings.goto("/approvals/")
-    settings.get_by_label("App and tool").select_option("Interactions: Weather_now")
+    pick(settings, "App and tool", "Interactions: Weather_now")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="Weather_now")).to_be_visible()
-    settings.get_by_label("App and tool").select_option("Interactions: all tools")
+    pick(settings, "App and tool", "Interactions: all tools")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
     assert barriers_of_looks(settings) == []

@@ -24,7 +24,7 @@ from mcp.shared.auth import (
 from playwright.sync_api import Page, expect
 from pydantic import AnyUrl
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, pick
 from tests.sites.serving import Site, serve
 
 PASSWORD = "a-long-password-for-tests"
@@ -45,6 +45,8 @@ application = Application.objects.create(
     },
 )
 Grant.objects.create(application=application, user=user)
+team = Team.objects.create(group=Group.objects.create(name="Editors"))
+user.groups.add(team.group)
 """
 
 
@@ -135,7 +137,12 @@ def test_a_user_connects_a_program_and_disconnects_it(page: Page, site: Site):
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Connect Editor?")).to_be_visible()
     expect(page.get_by_text("send messages to the app Desk on your behalf")).to_be_visible()
+    page.get_by_role("button", name="Team: Personal").press("ArrowDown")
+    expect(page.get_by_role("option")).to_have_text(["Personal", "Editors"])
     assert barriers(page) == []
+    page.keyboard.press("Escape")
+    pick(page, "Team", "Editors")
+    pick(page, "Team", "Personal")
     with page.expect_request(f"{BACK}*") as returned:
         page.get_by_role("button", name="Connect").click()
     program.returned.set_result(returned.value.url)

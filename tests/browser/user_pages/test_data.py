@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, pick
 from tests.chat.imports.samples import PNG, TRIP, chatgpt, chatgpt_node, pointer_to, zip_of
 from tests.sites.serving import Site
 
@@ -71,7 +71,13 @@ def test_conversations_are_imported_read_and_gone_on_with(
     page.get_by_label("File", exact=True).set_input_files(
         {"name": "export.zip", "mimeType": "application/zip", "buffer": whole.getvalue()}
     )
-    page.get_by_label("Continue these conversations in").select_option("Keeping")
+    page.get_by_text("Continue these conversations in").click()
+    field = page.get_by_role("button", name="Continue these conversations in:")
+    expect(field).to_be_focused()
+    field.press("Enter")
+    assert barriers(page) == []
+    page.keyboard.press("Escape")
+    pick(page, "Continue these conversations in", "Keeping")
     page.get_by_role("button", name="Import", exact=True).click()
 
     expect(page.get_by_text("Imported 2 conversations with 7 messages")).to_be_visible()

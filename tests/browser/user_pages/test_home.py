@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -30,6 +31,35 @@ def two(site: Site) -> None:
         """,
         slug=SECOND,
     )
+
+
+@pytest.fixture
+def no_application(site: Site, two: None) -> Iterator[None]:
+    """Switch all applications off during the test."""
+    rows = site.shell(
+        """
+        result = list(Application.objects.filter(is_enabled=True).values_list("pk", flat=True))
+        Application.objects.update(is_enabled=False)
+        """
+    )
+    yield
+    site.shell("Application.objects.filter(pk__in=rows).update(is_enabled=True)", rows=rows)
+
+
+@pytest.mark.usefixtures("no_application")
+@pytest.mark.slow("axe reads two pages in a browser")
+def test_the_only_app_is_described_and_without_apps_visitors_can_sign_in(page: Page, site: Site):
+    page.goto("/")
+    expect(page.get_by_role("heading", name="No apps yet")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="Sign in")).to_be_visible()
+    assert barriers_of_looks(page) == []
+
+    site.shell('Application.objects.filter(slug="demo").update(is_enabled=True)')
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("/")
+    expect(page.locator(".welcome")).to_contain_text("Demo Shows what an application can do")
+    expect(page.get_by_role("heading", name="All apps")).to_have_count(0)
+    assert barriers_of_looks(page) == []
 
 
 @pytest.mark.walkthrough

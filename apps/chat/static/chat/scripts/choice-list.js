@@ -18,6 +18,7 @@ export class ChoiceList extends LitElement {
     options: { attribute: false },
     value: { attribute: false },
     words: { attribute: false },
+    hint: { type: String },
     query: { state: true },
   };
 
@@ -30,8 +31,10 @@ export class ChoiceList extends LitElement {
     /** @type {ChoiceOption[]} */
     this.options = [];
     this.value = "";
-    /** The label of the button, instead of the title of the selected item. */
+    /** The text of the button, instead of the title of the selected item. */
     this.words = "";
+    /** The IDs of elements that describe the field. */
+    this.hint = "";
     this.query = "";
   }
 
@@ -47,7 +50,8 @@ export class ChoiceList extends LitElement {
         class="quiet choice-button"
         aria-haspopup="listbox"
         aria-expanded="false"
-        aria-label="${this.label}: ${chosen?.title ?? ""}"
+        aria-label="${this.label}: ${chosen?.title ?? words}"
+        aria-describedby=${this.hint || nothing}
         title=${this.label}
         @click=${this.#toggle}
         @keydown=${this.#pressButton}
@@ -106,13 +110,18 @@ export class ChoiceList extends LitElement {
 
   #toggle() {
     if (this.#list?.matches(":popover-open")) this.#list.hidePopover();
-    else this.#open();
+    else this.open();
+  }
+
+  focus() {
+    this.#button?.focus();
   }
 
   /** Runs immediately, because the next key is meant for the list. */
-  #open() {
+  open() {
     if (!this.#list || !this.#button) return;
     this.query = "";
+    this.#list.style.setProperty("--button-width", `${this.#button.offsetWidth}px`);
     this.#list.showPopover();
     placeBeside(this.#list, this.#button);
     const first = this.querySelector("input") ?? this.querySelector("[aria-selected=true]") ?? this.#entries[0];
@@ -123,7 +132,7 @@ export class ChoiceList extends LitElement {
   #pressButton(event) {
     if (!["ArrowDown", "ArrowUp"].includes(event.key)) return;
     event.preventDefault();
-    this.#open();
+    this.open();
   }
 
   /** @param {KeyboardEvent} event */

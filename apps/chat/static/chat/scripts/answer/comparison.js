@@ -115,7 +115,10 @@ export class ModelComparison extends LitElement {
     const shown = Math.min(this.shown, columns.length - 1);
     return html`<dialog class="comparison" aria-labelledby="comparison-heading" @close=${this.#left}>
       <div class="comparison-head">
-        <h2 id="comparison-heading" tabindex="-1" autofocus>${gettext("Compare models")}</h2>
+        <div>
+          <h2 id="comparison-heading" tabindex="-1" autofocus>${gettext("Compare models")}</h2>
+          <p dir="auto">${this.#questionText}</p>
+        </div>
         ${this.asked ? html`<button type="button" class="button" @click=${this.#stop}>${icon("square")}${gettext("Stop")}</button>` : nothing}
         <button type="button" class="quiet" title=${gettext("Close")} @click=${this.#close}>${icon("x")}<span class="visually-hidden">${gettext("Close")}</span></button>
       </div>
@@ -258,6 +261,12 @@ export class ModelComparison extends LitElement {
   #titleOf({ models }, place) {
     const titles = models.map((name) => this.#question.models.find(({ id }) => id === name)?.title ?? name);
     return titles.join(", ") || gettext("Answer {number}", { number: place + 1 });
+  }
+
+  /** The text of the question. */
+  get #questionText() {
+    const turn = this.#session.conversation.turns.find(({ id }) => id === this.#question.id);
+    return turn?.role === "user" ? turn.text : "";
   }
 
   get #session() {

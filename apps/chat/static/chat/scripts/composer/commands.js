@@ -14,6 +14,7 @@ import { gettext } from "../texts.js";
  * @property {string} detail
  * @property {string} icon
  * @property {string[]} [keys] such as Ctrl, Shift, O
+ * @property {boolean} [isPage] whether it opens a page that the palette lists anyway
  * @property {() => boolean} [isOffered]
  * @property {() => void} act
  */
@@ -81,11 +82,12 @@ export function pageCommands({ session, composer, announcer, go, showShortcuts }
       isOffered: () => isShown("memory-switch"),
       act: () => click("memory-switch"),
     },
-    { name: "settings", detail: gettext("Settings"), icon: "settings", keys: ["Ctrl", "."], act: () => location.assign("/settings/") },
+    { name: "settings", detail: gettext("Settings"), icon: "settings", keys: ["Ctrl", "."], isPage: true, act: () => location.assign("/settings/") },
     {
       name: "prompts",
       detail: gettext("Your prompts"),
       icon: "pencil",
+      isPage: true,
       isOffered: () => document.querySelector(".sign-out") !== null,
       act: () => location.assign("/prompts/"),
     },

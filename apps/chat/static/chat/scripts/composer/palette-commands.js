@@ -11,7 +11,7 @@ export function offerCommands(commands) {
     const { words, groups } = /** @type {CustomEvent<{words: string, groups: object[]}>} */ (event).detail;
     const wanted = words.toLowerCase();
     const found = commands
-      .filter(({ isOffered }) => isOffered?.() ?? true)
+      .filter(({ isPage, isOffered }) => !isPage && (isOffered?.() ?? true))
       .filter(({ name, detail }) => `${name} ${detail}`.toLowerCase().includes(wanted))
       .map(({ name, detail, act }) => ({ title: detail, detail: `/${name}`, url: "#", act }));
     if (found.length) groups.push({ title: gettext("Commands"), found });

@@ -39,6 +39,7 @@ export class ChatLog extends LitElement {
     branches: { attribute: false },
     deleting: { state: true },
     greeting: { attribute: false },
+    isOnly: { attribute: false },
     heading: { attribute: false },
     description: { attribute: false },
     starters: { attribute: false },
@@ -67,6 +68,8 @@ export class ChatLog extends LitElement {
     this.addEventListener("branch-change", (event) => this.#askFirst(/** @type {CustomEvent} */ (event)));
     /** Shown instead of the application, "" for nothing. */
     this.greeting = "";
+    /** Whether the user has no other application, so that no list shows what it does. */
+    this.isOnly = false;
     this.heading = "";
     this.description = "";
     /** @type {Tile} */
@@ -258,7 +261,10 @@ export class ChatLog extends LitElement {
   }
 
   #welcome() {
-    if (this.greeting) return html`<div class="welcome"><h2 dir="auto">${this.greeting}</h2></div>`;
+    if (this.greeting) {
+      const about = html`<p class="description" dir="auto"><strong>${this.heading}</strong> ${this.description}</p>`;
+      return html`<div class="welcome"><h2 dir="auto">${this.greeting}</h2>${this.isOnly ? about : nothing}</div>`;
+    }
     return html`<div class="welcome">
       ${tile(this.application, "large")}
       <h2 dir="auto">${this.heading}</h2>

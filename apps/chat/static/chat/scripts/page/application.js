@@ -45,6 +45,7 @@ export function showApplication() {
   const { id } = session.conversation;
   element("application-title", HTMLElement).textContent = page.title ?? "";
   log.greeting = (location.pathname === "/" && page.greeting) || "";
+  log.isOnly = page.only === "yes";
   log.heading = page.title ?? "";
   composer.application = id || page.ended ? null : { value: page.application ?? "", title: page.title ?? "" };
   log.description = page.description ?? "";

@@ -4,7 +4,7 @@ import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { copy } from "../clipboard.js";
 import { icon } from "../icons.js";
 import { get, post, postForm } from "../requests.js";
-import { gettext, locale, ngettext } from "../texts.js";
+import { gettext, locale, ngettext, pgettext } from "../texts.js";
 
 /**
  * @typedef {{id: number, address: string, title: string, steps: boolean, files: boolean,
@@ -15,10 +15,10 @@ import { gettext, locale, ngettext } from "../texts.js";
 const COPIED_FOR = 2_000;
 const LOST = gettext("The server can’t be reached. Check your connection and try again.");
 const TIMES = {
-  1: gettext("after 1 day"),
-  7: gettext("after 7 days"),
-  30: gettext("after 30 days"),
-  never: gettext("never, until I revoke it"),
+  1: ngettext("{count} day", "{count} days", 1),
+  7: ngettext("{count} day", "{count} days", 7),
+  30: ngettext("{count} day", "{count} days", 30),
+  never: pgettext("a link never expires", "Never"),
 };
 const USUAL = "7";
 
@@ -108,12 +108,12 @@ export class ShareDialog extends LitElement {
             ${choice("anyone", gettext("Anyone with the link, without signing in"), false)}
           </fieldset>`
         : html`<p>${gettext("Signed-in users can open the link.")}</p>`}
-      <label class="share-time">
-        ${gettext("Expires")}
-        <select name="expires">
-          ${Object.entries(TIMES).map(([value, words]) => html`<option value=${value} ?selected=${value === USUAL}>${words}</option>`)}
-        </select>
-      </label>
+      <fieldset class="segmented">
+        <legend>${gettext("Expires after")}</legend>
+        <div>
+          ${Object.entries(TIMES).map(([value, words]) => html`<label><input type="radio" name="expires" value=${value} ?checked=${value === USUAL} />${words}</label>`)}
+        </div>
+      </fieldset>
     </form>`;
   }
 

@@ -1,5 +1,6 @@
-/** The sidebar on other pages: the same list, but a link opens another page. */
+/** The sidebar on other pages: the same list, but a link opens another page. And the fields of their forms. */
 
+import { offerChoiceFields } from "../choice-fields.js";
 import { offerCollapsing } from "./collapse.js";
 import { ChatHistory } from "./history.js";
 import { offerSwipes } from "./sidebar-swipe.js";
@@ -15,6 +16,7 @@ const toast = document.getElementById("toast");
 const said = document.getElementById("said");
 let fetchedAt = performance.now();
 
+offerChoiceFields();
 offerCollapsing();
 const sidebar = document.getElementById("sidebar");
 const menu = document.getElementById("menu");

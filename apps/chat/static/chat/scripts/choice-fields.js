@@ -1,0 +1,34 @@
+/** Selects of named things, such as apps and teams, become choice lists. Without scripts, they stay selects. */
+
+import { ChoiceList } from "./choice-list.js";
+
+/** Replaces each `<select data-picker>`. The `data-detail` of an option is its description. */
+export function offerChoiceFields() {
+  for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (document.querySelectorAll("select[data-picker]"))) replace(select);
+}
+
+/** @param {HTMLSelectElement} select keeps its value and is sent with the form */
+function replace(select) {
+  const list = new ChoiceList();
+  const label = select.labels[0];
+  list.className = "choice-field";
+  list.label = label?.textContent?.trim() ?? "";
+  list.hint = select.getAttribute("aria-describedby") ?? "";
+  const options = [...select.options].map(({ value, text, dataset }) => ({ value, title: text, detail: dataset.detail }));
+  list.options = select.required ? options.filter(({ value }) => value) : options;
+  list.value = select.value;
+  list.words = select.selectedOptions[0]?.text ?? "";
+  select.hidden = true;
+  select.after(list);
+  label?.addEventListener("click", () => list.focus());
+  // A browser cannot point at a hidden field.
+  select.addEventListener("invalid", (event) => {
+    event.preventDefault();
+    if (select.form?.querySelector(":is(input, select, textarea):invalid") === select) list.open();
+  });
+  list.addEventListener("chosen", (event) => {
+    select.value = list.value = /** @type {CustomEvent<string>} */ (event).detail;
+    list.words = "";
+    for (const name of ["input", "change"]) select.dispatchEvent(new Event(name, { bubbles: true }));
+  });
+}
