@@ -27,6 +27,8 @@ class ClientInfo:
     """The network address from which the request was sent, or "" if no part of the run needs it."""
     channel: str = ""
     """The ID of DIAL's client channel, or "" if the request contains none."""
+    chain: tuple[str, ...] = ()
+    """The applications whose calls led to this request, outermost first."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Request headers (`X-…`) that can be forwarded, in their original spelling."""
     trace: Mapping[str, str] = field(default_factory=dict)

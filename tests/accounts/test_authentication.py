@@ -8,11 +8,10 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.accounts.authentication import authenticate, is_loopback
+from apps.accounts.authentication import authenticate, is_loopback, locale_of
 from apps.accounts.keys import holders
 from apps.accounts.keys.holders import KeyHolder, find_holder, settle
 from apps.accounts.models import ApiKey
-from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from tests.catalog.rows import store_application
@@ -89,6 +88,21 @@ async def test_the_key_header_counts_before_the_bearer():
     for header in ("api_key", "x_api_key"):
         with pytest.raises(NotAuthenticated):
             await authenticate(scope(**{header: "wrong"}, authorization=f"Bearer {key}"))
+
+
+async def test_the_applications_that_led_to_a_request_are_read_from_its_header():
+    _, key = await create_key()
+    many = ",".join(map(str, range(100)))
+
+    callers = [
+        await authenticate(scope(api_key=key, x_quickapps_chain=written))
+        for written in ("first,applications%2Fb7%2FMy%20App", "", many)
+    ]
+
+    first, none, most = (caller.client.chain for caller in callers)
+    assert (first, none) == (("first", "applications/b7/My App"), ())
+    assert most == tuple(map(str, range(20)))
+    await settle()
 
 
 ORIGINS = [
