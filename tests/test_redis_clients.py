@@ -16,8 +16,8 @@ import redis
 from apps import redis_clients
 from apps.errors import RateLimitReached, TooManyRuns
 from apps.live.limits import shared_slots
+from apps.live.limits.quotas import Rate
 from apps.live.limits.rate_counts import RateCounts
-from apps.live.limits.rates import Rate
 from apps.live.limits.shared_slots import Limit, SharedSlots
 from apps.process_state import reset
 from apps.workspace.local.deployments import breakers, shared_breakers

@@ -114,7 +114,7 @@ class CompletionEvents:
         """Convert a chunk to deltas. Return False if the event must be parsed leniently instead.
         Raises `ModelFailed` if the chunk is an error.
         """
-        if is_filled(chunk.error) or name == b"error":
+        if name == b"error" or (chunk.error is not None and is_filled(chunk.error)):
             raise failure_in_stream(replace_surrogates(payload))
         if not chunk.choices and b'"choices"' not in payload:
             log_foreign(chunk, payload)
