@@ -21,7 +21,7 @@ from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.workspace.local.corpora.attached import LocalCorpus
 from apps.workspace.local.corpora.corpus import Corpus, CorpusDocument, index_again
-from apps.workspace.local.deployments.providers import find_embedder
+from apps.workspace.local.deployments.found_deployments import find_embedder
 
 MOST_RESULTS = 10
 REQUEST_CHARACTERS = 1_000

@@ -8,33 +8,40 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from msgspec import structs
 
 from apps import aged_cache
 from apps.aged_cache import AgedCache
 from apps.agent.answers.model_fallbacks import Candidate, FallbackChain, NoBreaker
-from apps.agent.model import Model, ModelRequest
+from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
+from apps.manifest.servers import origin_of
 from apps.process_state import on_reset
 from apps.workspace.local.deployments.breakers import RowBreaker, key_of_row
+from apps.workspace.local.deployments.fallback_requests import adapt_request
 from apps.workspace.local.deployments.fallback_rules import MOST_FALLBACKS
-from apps.workspace.local.deployments.lookup import FoundDeployment, RowVersion, find_deployment
-from apps.workspace.local.deployments.personal_keys import PersonalModel, may_follow
-from apps.workspace.port import DeploymentInfo
-from apps.workspace.services.static_tools import TOOLS, listed_tools
+from apps.workspace.local.deployments.found_deployments import (
+    FoundDeployment,
+    RowVersion,
+    find_deployment,
+    make_model,
+)
+from apps.workspace.local.deployments.personal_keys import (
+    PersonalModel,
+    find_key,
+    host_of,
+    may_follow,
+)
+from apps.workspace.port import KeyUse
+from apps.workspace.stored_files import Files
 
 logger = logging.getLogger(__name__)
-
-EFFORT = "reasoning_effort"
-LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
-"""The two names of the limit on output tokens. Services reject requests with both."""
-MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +56,20 @@ _fallbacks = AgedCache[RowVersion, Fallbacks]()
 on_reset(_fallbacks.clear)
 
 
-MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
-
-
-async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
+async def make_chain(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None = None,
+    use: KeyUse = "platform",
+) -> Model:
     """Return a model that calls the deployment and its fallbacks, with their circuit breakers.
 
     Each deployment is called with the key of its own row, or with a user's key for its service, so
-    no key is sent to another provider. Propagates errors from `make`.
+    no key is sent to another provider. Raises the same errors as `paid_model`.
     """
+    make = partial(paid_model, files=files, idle_seconds=idle_seconds, user_id=user_id, use=use)
     model = await make(found)
     if found.info.kind != "chat" or found.info.is_application:
         return model
@@ -70,6 +82,32 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
             window = other.info.context_window
             candidates.append(structs.replace(fallback, adapt=adapt, window=window))
     return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
+
+
+async def paid_model(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None,
+    use: KeyUse,
+) -> Model:
+    """Return the deployment as a model. If the user has stored a key for its service, the model is
+    called with this key.
+
+    The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
+    for a deployment that is not a chat model.
+    """
+    make = partial(make_model, files=files, idle_seconds=idle_seconds)
+    if user_id is None or not found.takes_personal_keys:
+        return make(found)
+    find = database_sync_to_async(find_key)
+    key: str = await find(user_id, found.provider, found.base_url)
+    if not key:
+        return make(found)
+    personal = make(found.with_key(key))
+    installed = make(found) if use == "person_first" else None
+    return PersonalModel(personal, host_of(origin_of(found.base_url)), installed)
 
 
 def candidate(found: FoundDeployment, model: Model) -> Candidate:
@@ -114,44 +152,3 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
         for name, why in skipped.items():
             logger.warning("Skipped the fallback %s of %s: it %s", name, found.info.id, why)
     return Fallbacks(tuple(chosen.values())[1:], skipped)
-
-
-def adapt_request(
-    request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
-) -> ModelRequest:
-    """Adapt a request that was made for the deployment `first` to the deployment `info`: its
-    defaults, limits and own tools.
-    """
-    defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
-    own = {
-        name: value
-        for name, value in request.parameters.items()
-        if name in request.chosen or defaults.get(name, MISSING) != value
-    }
-    static = listed_tools(info.defaults, info.id)
-    return structs.replace(
-        request,
-        parameters=with_defaults(own, info),
-        static_tools=static if request.lists_static else request.static_tools,
-        marks_cache=info.features.get("cache") is True,
-    )
-
-
-def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
-    """Return the request's `own` parameters, merged over the deployment's defaults. Drop values
-    that the model is known not to support: an unknown effort, or an answer longer than its limit.
-    """
-    has_limit = not LIMITS.isdisjoint(own)
-    defaults = {
-        name: value
-        for name, value in info.defaults.items()
-        if name != TOOLS and not (has_limit and name in LIMITS)
-    }
-    parameters = {**defaults, **own}
-    if info.reasoning_efforts and parameters.get(EFFORT) not in info.reasoning_efforts:
-        parameters.pop(EFFORT, None)
-    if (most := info.max_output_tokens) is not None:
-        for name in LIMITS & parameters.keys():
-            if type(parameters[name]) is int:  # In Python, a bool is an int too.
-                parameters[name] = min(parameters[name], most)
-    return parameters
