@@ -18,8 +18,8 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
 
+from apps.accounts.authentication import find_holder_of
 from apps.accounts.caller import Caller
-from apps.accounts.keys.holders import find_holder_of
 from apps.agent.events import Emit
 from apps.agent.ledger import Ledger
 from apps.agent.progress import Progress

@@ -19,8 +19,7 @@ from django.conf import settings
 from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
-from apps.accounts.buckets import personal, widget_visitor
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, personal_bucket, widget_visitor
 from apps.accounts.client_address import network_of
 from apps.agent.events import ModelUsage
 from apps.catalog.resolved_application import ResolvedApplication
@@ -107,7 +106,7 @@ def counted_name(caller: Caller) -> str:
     if caller.kind == "visitor" and caller.client.address:
         # A browser that discards cookies is a new visitor with each request.
         return f"address-{network_of(caller.client.address)}"
-    return personal(caller.bucket)
+    return personal_bucket(caller.bucket)
 
 
 def most_of(caller: Caller, kind: Kind) -> int:

@@ -13,8 +13,7 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller, ClientInfo, KeyLimits
+from apps.accounts.caller import Caller, ClientInfo, KeyLimits, caller_in
 from apps.agent.events import ModelUsage
 from apps.errors import RateLimitReached
 from apps.live.limits.quotas import Rate, RemainingRate, admit_request, rates_of, spend

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.capabilities.documents.document_vectors import request_vector
 from apps.capabilities.documents.retrieval import Passage, page_label
