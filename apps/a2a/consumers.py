@@ -28,9 +28,8 @@ from apps.a2a.errors import (
 from apps.a2a.operations import OPERATIONS, ProtocolOperation, Updates
 from apps.a2a.requests import read_params, read_query
 from apps.a2a.sending import OperationContext
-from apps.accounts.authentication import authenticate
+from apps.accounts.authentication import authenticate, read_headers
 from apps.accounts.caller import Caller, ClientInfo, Credentials
-from apps.accounts.sender_headers import read_headers
 from apps.conversations.answering.answers import OpenWorkspace
 from apps.doors.admission import find_application
 from apps.doors.answer_headers import failure_headers

@@ -27,7 +27,7 @@ from apps.errors import Closing, Refused
 from apps.live.doors import A2A
 from apps.live.hub import Hub
 from apps.live.journal import journal
-from apps.live.limits.rates import admit_request, rates_of
+from apps.live.limits.quotas import admit_request, rates_of
 from apps.live.models import LONGEST_KEY, Run
 
 

@@ -9,8 +9,8 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
+from apps.accounts.authentication import locale_of
 from apps.accounts.preferences import Preferences, preferences_of, preferences_of_request
-from apps.accounts.sender_headers import locale_of
 
 IN_ENGLISH = ("/admin/", "/api/")
 """The paths of pages and APIs for operators. Their responses are always in English."""

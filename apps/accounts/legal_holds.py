@@ -14,7 +14,7 @@ from django.db.models.functions import Concat
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from apps.accounts.buckets import personal
+from apps.accounts.caller import personal_bucket
 
 
 class LegalHolds(models.QuerySet["LegalHold"]):
@@ -25,7 +25,7 @@ class LegalHolds(models.QuerySet["LegalHold"]):
         """Return the active holds on the data of a bucket's owner. With `conversation`, include
         holds on this conversation alone.
         """
-        of_owner = Q(owner=personal(bucket), conversation=None)
+        of_owner = Q(owner=personal_bucket(bucket), conversation=None)
         covered = of_owner if conversation is None else of_owner | Q(conversation=conversation)
         return self.active().filter(covered)
 

@@ -2,7 +2,7 @@
 and each API key.
 """
 
-from apps.accounts.buckets import owner_ids
+from apps.accounts.caller import owner_ids
 from apps.accounts.models import ApiKey
 
 KEY = "key-"

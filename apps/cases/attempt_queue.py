@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import ModelUsage
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import RateLimitReached
-from apps.live.limits.rates import admit_request, rates_of, spend
+from apps.live.limits.quotas import admit_request, rates_of, spend
 
 T = TypeVar("T")
 

@@ -15,8 +15,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of
 from apps.agent.meter import NO_METER, Meter
 from apps.cases.attempt_queue import admit_case, run_in_order, run_until_stopped
 from apps.cases.attempts import FinishedAttempt, case_caller, try_case

@@ -27,8 +27,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce, Greatest
 
-from apps.accounts.buckets import widget_visitor
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, widget_visitor
 from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import resolve_application, versioned_name
 from apps.catalog.resolved_application import ResolvedApplication

@@ -179,8 +179,8 @@ def versioned_name(slug: str) -> tuple[str, int | None]:
     """Split `travel@3` into its slug and version number. For `travel`, the number is None, which
     means the live version.
     """
-    name, _, number = slug.partition("@")
-    read = read_integer(number, LARGEST_NUMBER)
+    name, mark, number = slug.partition("@")
+    read = read_integer(number, LARGEST_NUMBER) if mark else None
     return (slug, None) if read is None else (name, read)
 
 

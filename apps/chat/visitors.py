@@ -28,7 +28,7 @@ from apps.conversations.models import Conversation, Folder
 from apps.doors.sessions import VISITOR, anonymous_caller, session_bucket, session_caller
 from apps.feedback import ratings
 from apps.live import consents
-from apps.live.limits.rates import counted_name
+from apps.live.limits.quotas import counted_name
 from apps.live.models import Run
 from apps.workspace.local.models import FormerBucket
 from apps.workspace.local.tools.tool_accounts import delete_of_bucket

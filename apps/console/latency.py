@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.console.admin.cells import Cell, Column, Table
 from apps.console.admin.watch.usage_charts import latency_charts
 from apps.console.operator_rights import seen_slugs

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import may_manage
 from apps.conversations.access import reference_of

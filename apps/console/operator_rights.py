@@ -10,8 +10,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.accounts.teams import team_of
 from apps.catalog.access import NOBODY, accessible_rows, grants
 from apps.catalog.models import Application, ApplicationVersion, Role

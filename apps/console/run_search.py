@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.console.list_filters import integer_filter, text_filter, time_filter
 from apps.console.operator_rights import of_seen
 from apps.console.people import people_named

@@ -11,9 +11,8 @@ from django.utils.translation import gettext
 from apps import request_ids
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import of_person
-from apps.accounts.caller import Caller, ClientInfo, Credentials
-from apps.accounts.keys.holders import find_holder_of
+from apps.accounts.authentication import find_holder_of
+from apps.accounts.caller import Caller, ClientInfo, Credentials, of_person
 from apps.accounts.teams import may_work_in
 from apps.catalog.access import usable
 from apps.conversations.files.folder import folder_of

@@ -20,7 +20,7 @@ from apps.conversations.outcome.endings import answer_stored
 from apps.live.doors import PAGE
 from apps.live.events import StatusChanged, StreamEvent
 from apps.live.journal import journal
-from apps.live.limits.rates import counted_name
+from apps.live.limits.quotas import counted_name
 from apps.live.models import JournalEntry, Run
 
 AT_ONCE = 500

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from apps.doors.consumer import Header
 from apps.errors import RateLimitReached
-from apps.live.limits.rates import KINDS, RemainingRate
+from apps.live.limits.quotas import KINDS, RemainingRate
 from apps.runs.failures import TOO_MANY, RunFailure
 
 MOST_RETRY_SECONDS = 31 * 86_400

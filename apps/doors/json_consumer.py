@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from django.utils.translation import gettext
 
-from apps.accounts.authentication import authenticate
+from apps.accounts.authentication import authenticate, read_headers
 from apps.accounts.caller import Caller, ClientInfo, Credentials
-from apps.accounts.sender_headers import read_headers
 from apps.doors.consumer import RETRY_AFTER, Header
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.origins import check_csrf

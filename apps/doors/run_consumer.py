@@ -27,8 +27,7 @@ from apps.doors.door_consumer import DoorConsumer
 from apps.doors.run_slots import AdmittedRun, Recorded, answer_request, run_slot
 from apps.errors import ServerStopping
 from apps.live.hub import HUB
-from apps.live.limits.rates import Rate, admit_request, rates_of
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import Rate, RunSlots, admit_request, rates_of
 from apps.runs.failures import TOO_MANY, RunFailure, failure
 from apps.runs.workspaces import open_workspace
 from apps.workspace.port import Workspace

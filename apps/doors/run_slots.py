@@ -18,8 +18,8 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import DatabaseError
 
+from apps.accounts.authentication import find_holder_of
 from apps.accounts.caller import Caller
-from apps.accounts.keys.holders import find_holder_of
 from apps.agent.events import Emit
 from apps.agent.ledger import Ledger
 from apps.agent.progress import Progress
@@ -27,8 +27,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import NotAuthenticated
 from apps.live.history.run_rows import RunFigures
 from apps.live.interactions import claim_answer
-from apps.live.limits.rates import Rate, spend
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import Rate, RunSlots, spend
 from apps.runs.asking_ledger import take_answer
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application

@@ -13,12 +13,10 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.utils import translation
 from django.utils.translation import gettext
 
-from apps.accounts.buckets import bucket_of, caller_in
-from apps.accounts.caller import Caller, ClientInfo
+from apps.accounts.authentication import find_holder_of, locale_of
+from apps.accounts.caller import Caller, ClientInfo, bucket_of, caller_in
 from apps.accounts.client_address import address_of_scope
-from apps.accounts.keys.holders import find_holder_of
 from apps.accounts.languages import accepted_language, chosen_for_scope
-from apps.accounts.sender_headers import locale_of
 from apps.accounts.sign_in.sessions import is_session_open
 from apps.accounts.teams import current_team, team_of, teams_of
 from apps.conversations.access import person_stream

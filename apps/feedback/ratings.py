@@ -7,8 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from apps.accounts.buckets import of_person
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, of_person
 from apps.feedback.models import Feedback
 
 

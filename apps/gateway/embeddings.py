@@ -29,7 +29,7 @@ from apps.gateway.base import GatewayConsumer, openai_error_body
 from apps.insights.meter import Keep, RunMeter
 from apps.live.doors import GATEWAY
 from apps.live.hub import HUB
-from apps.live.limits.rates import admit_request, rates_of, spend
+from apps.live.limits.quotas import admit_request, rates_of, spend
 from apps.runs.failures import RunFailure
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.metered import MeteredEmbedder

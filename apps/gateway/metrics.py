@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from channels.db import database_sync_to_async
 
 from apps import metrics
-from apps.accounts.authentication import is_local
-from apps.accounts.sender_headers import read_headers
+from apps.accounts.authentication import is_local, read_headers
 from apps.environment_variables import current_setting
 from apps.gateway.consumers import NotFoundConsumer
 from apps.metrics import Gauge

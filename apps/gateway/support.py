@@ -17,9 +17,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, RawPostDataExce
 from django.urls import URLPattern, path, re_path
 from pydantic import TypeAdapter, ValidationError
 
-from apps.accounts.authentication import authenticate, read_claimed_caller
+from apps.accounts.authentication import authenticate, read_claimed_caller, read_headers
 from apps.accounts.caller import Caller
-from apps.accounts.sender_headers import read_headers
 from apps.capabilities.skills.stored_skills import SkillAddress, read_skill
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed_content

@@ -16,7 +16,6 @@ from apps.catalog.history.recorded_models import RowKind
 from apps.insights.models import LONGEST_NAME, Price
 from apps.insights.rates import Rates, flat, listed_rates
 from apps.process_state import on_reset
-from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
@@ -74,7 +73,7 @@ class PricedService:
 
     @classmethod
     def of(cls, row: Deployment) -> Self:
-        base_url = None if speaks_dial(row.features) else row.base_url
+        base_url = None if row.speaks_dial else row.base_url
         model = row.model_name or row.deployment_id
         return cls(row.provider, model, base_url, row.display_name)
 

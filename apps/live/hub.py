@@ -16,7 +16,7 @@ from apps.insights.budgets.process import ProcessBudgets
 from apps.live.database import Execute, OwnThread, on_a_thread
 from apps.live.history.summary_writer import RunSummaryWriter
 from apps.live.journal.committer import Committer
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import RunSlots
 from apps.live.streams import LiveStreams
 from apps.process_state import on_reset
 

@@ -21,7 +21,7 @@ from apps.doors.bodies import converted, invalid
 from apps.doors.run_consumer import OPEN_ANSWERS
 from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.live.doors import MCP
-from apps.live.limits.rates import admit_request, rates_of
+from apps.live.limits.quotas import admit_request, rates_of
 from apps.manifest.manifest import LONGEST_QUESTION
 from apps.mcp_server.answer import GatheredAnswer
 from apps.mcp_server.content import answer_blocks, answer_result, failure_result

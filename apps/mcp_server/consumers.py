@@ -24,7 +24,7 @@ from apps.doors.origins import is_allowed
 from apps.doors.run_slots import Recorded
 from apps.errors import BadRequest
 from apps.live.hub import HUB, Hub
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import RunSlots
 from apps.mcp_server.requests import SCOPE_KEY, AdmittedRequest, OpenWorkspace
 from apps.mcp_server.server import make_server
 from apps.runs.failures import RunFailure, fault

@@ -12,7 +12,7 @@ from apps.doors.admission import Admission
 from apps.doors.consumer import Header
 from apps.doors.run_slots import Recorded
 from apps.live.hub import Hub
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"

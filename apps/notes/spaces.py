@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 from django.db import models
 from django.db.models import Count, Func, IntegerField, Sum
 
-from apps.accounts.buckets import bucket_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of
 from apps.accounts.models import Team
 from apps.notes.attachments import FOLDER
 from apps.notes.content import title_key

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from apps.accounts.allauth_internals import is_redirect_allowed, use_client
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.client_address import address_of
 from apps.accounts.oauth.clients import (
     GRANT_TYPES,

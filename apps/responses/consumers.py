@@ -28,7 +28,7 @@ from apps.doors.run_slots import AdmittedRun, Recorded
 from apps.errors import Refused, ServerStopping
 from apps.live.doors import RESPONSES
 from apps.live.hub import HUB, Hub
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import RunSlots
 from apps.responses.dialect import ParsedResponse, ResponsesDialect, needs_stored, parse_response
 from apps.responses.encoder import ResponseEncoder, WholeResponse
 from apps.responses.following import send_events

@@ -29,7 +29,6 @@ from apps.capabilities.wrappers.numbered_cards import NumberedCard
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.turns import as_parts
-from apps.workspace.dial.headers import read_chain
 
 PENDING = "pending_calls"
 """The key of the waiting calls in the answer's state."""
@@ -176,9 +175,7 @@ async def take_answer(
 
     An invalid answer denies all waiting calls, and the model gets the reason.
     """
-    if read_chain(
-        caller.client.headers
-    ):  # The model of another application must not approve calls.
+    if caller.client.chain:  # The model of another application must not approve calls.
         return request, NO_LEDGER
     token = find_token(request.messages)
     if token is None:

@@ -59,7 +59,6 @@ from apps.runs.requests import (
     without_own_tools,
 )
 from apps.workspace.port import DeploymentInfo
-from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
@@ -139,12 +138,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
             # The error reveals what the deployment supports, so only callers who may use it get it.
             await self.opening.workspace.deployment(self.deployment_id)
             raise
-        count = len(toolbox.listed) + len(request.external) + len(self.static_tools())
+        count = len(toolbox.listed) + len(request.external) + len(self.info.static_tools)
         return fitting, (*issues, *limits, *tool_issues(count, self.info))
-
-    def static_tools(self) -> Sequence[Mapping[str, Any]]:
-        """Return the tools that the model's service executes."""
-        return listed_tools(self.info.defaults, self.info.id)
 
     async def prompt(self) -> Sequence[PromptPart] | InitializationIssue:
         opening = self.opening
@@ -197,7 +192,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
                 toolbox.unlisted,
                 toolbox.hidden,
                 request.external,
-                self.static_tools(),
+                self.info.static_tools,
                 toolbox.private,
             ),
             RequestOptions(

@@ -156,7 +156,7 @@ def model_parameters(
     The client's parameters (`requested`) override the deployment's defaults, and the manifest's
     (`own`) override both. A reasoning effort that the deployment does not list is omitted with an
     issue. If the client sent this effort, the function raises `BadRequest` instead. Default tools
-    are not parameters; see `listed_tools`.
+    are not parameters; see `DeploymentInfo.static_tools`.
     """
     replaced = LIMITS if any(name in requested for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -255,7 +255,7 @@ def within_limits(
                 "Describe the JSON in the prompt." if name == FORMAT else "Use up to this limit."
             )
             raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
-    fitting = {**parameters, **dict.fromkeys(problems, info.max_output_tokens)}
+    fitting = {**parameters, **dict.fromkeys(problems, info.can.max_output_tokens)}
     if FORMAT in problems:
         del fitting[FORMAT]
     return fitting, tuple(limit_issue(name, problem, info) for name, problem in problems.items())
@@ -277,7 +277,7 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 def problems_of(parameters: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
     """Map the name of each parameter that the model does not support to a text about the problem."""
     problems: dict[str, str] = {}
-    if (most := info.max_output_tokens) is not None:
+    if (most := info.can.max_output_tokens) is not None:
         for name in LIMITS:
             limit = parameters.get(name)
             if type(limit) is int and limit > most:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from functools import partial
 
 from channels.db import database_sync_to_async
 from django.conf import settings
@@ -40,9 +39,7 @@ from apps.workspace.dial.core import configured_core
 from apps.workspace.dial.workspace import DialWorkspace, FindInfo
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments.fallbacks import make_chain
-from apps.workspace.local.deployments.lookup import find_deployment
-from apps.workspace.local.deployments.personal_keys import paid_model
-from apps.workspace.local.deployments.providers import make_embedder
+from apps.workspace.local.deployments.found_deployments import find_deployment, make_embedder
 from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
@@ -214,8 +211,7 @@ class InstalledFirst(DialWorkspace):
             found = await find_deployment(deployment_id)
         except DeploymentNotFound:
             return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
-        make = partial(paid_model, files=self.files, idle_seconds=idle_seconds)
-        return await make_chain(found, make)
+        return await make_chain(found, files=self.files, idle_seconds=idle_seconds)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT

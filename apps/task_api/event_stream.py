@@ -11,9 +11,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from apps.accounts.authentication import authenticate
+from apps.accounts.authentication import authenticate, read_headers
 from apps.accounts.caller import Caller
-from apps.accounts.sender_headers import read_headers
 from apps.conversations.access import own
 from apps.conversations.answering.continuation import sweeper
 from apps.doors.consumer import EVENT_STREAM

@@ -10,8 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from apps.accounts.buckets import bucket_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of
 from apps.accounts.models import ServiceAccount
 from apps.catalog import access
 from apps.conversations.access import person_stream

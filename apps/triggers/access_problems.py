@@ -2,8 +2,7 @@
 
 from django.utils.translation import gettext_noop
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.catalog.access import reachable_rows
 from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.models import Application, Role

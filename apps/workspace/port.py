@@ -43,6 +43,8 @@ class DeploymentInfo:
     context_window: int | None = None  # in tokens; None if unknown
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """Request parameters that apply unless the request sets them."""
+    static_tools: tuple[Mapping[str, Any], ...] = ()
+    """The tools that the deployment's service executes."""
     files: Literal["path", "data", "none"] = "path"
     """The form in which the caller's files are sent: by path, as bytes, or not at all."""
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
@@ -69,10 +71,6 @@ class DeploymentInfo:
     """True if a model without tool support writes its tool calls as text, False if it gets no
     tools.
     """
-
-    @property
-    def max_output_tokens(self) -> int | None:
-        return self.can.max_output_tokens
 
     def reads(self, media_type: str) -> bool | None:
         """Return True if attachments of this type can be sent to the deployment, False if they

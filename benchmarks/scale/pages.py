@@ -16,7 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.conversations.models import Conversation, Folder
 from apps.feedback.models import Feedback
 from apps.live.run_summary import RunSummary

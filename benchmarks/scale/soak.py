@@ -47,7 +47,7 @@ PREPARE = """
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.models import ServiceAccount
 from apps.catalog.versions.version_recorder import save_live
 from apps.conversations.access import reference_of

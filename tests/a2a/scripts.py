@@ -15,7 +15,7 @@ from channels.routing import URLRouter
 from django.urls import URLPattern, re_path
 
 from apps.a2a import routing
-from apps.accounts.keys.holders import settle
+from apps.accounts.authentication import settle_uses
 from apps.accounts.models import ApiKey
 from apps.live.hub import HUB
 from tests.chat.scripts import Scene, scene
@@ -122,7 +122,7 @@ def message(text: str, **fields: Any) -> dict[str, Any]:
 async def agent_scene(**fields: Any) -> AsyncIterator[tuple[Scene, Agent]]:
     async with scene(**fields) as on:
         yield on, await agent_with_key(on)
-        await settle()
+        await settle_uses()
         await HUB.summaries.close()  # where refused requests are noted
         await asyncio.sleep(0)  # where canceled listeners of requests end
 

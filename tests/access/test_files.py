@@ -12,8 +12,7 @@ from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 from django.test import Client as Browser
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.catalog.application_uploads import copy_uploads, reader_for, store_upload
 from apps.catalog.models import Application
 from apps.errors import FileMissing, QuickAppError

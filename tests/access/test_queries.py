@@ -10,7 +10,7 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application, Grant
 from apps.catalog.resolve import resolve_application

@@ -8,11 +8,16 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.accounts.authentication import authenticate, is_loopback
-from apps.accounts.keys import holders
-from apps.accounts.keys.holders import KeyHolder, find_holder, settle
+from apps.accounts import authentication
+from apps.accounts.authentication import (
+    KeyHolder,
+    authenticate,
+    find_holder,
+    is_loopback,
+    locale_of,
+    settle_uses,
+)
 from apps.accounts.models import ApiKey
-from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from tests.catalog.rows import store_application
@@ -33,7 +38,7 @@ async def find_some_holder(key) -> KeyHolder:
 
 async def find_and_settle(key):
     holder = await find_holder(key)
-    await settle()
+    await settle_uses()
     return holder
 
 
@@ -44,12 +49,12 @@ def scope(client=("10.0.0.1", 1), **headers):
 
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
-    monkeypatch.setattr(holders, "_holders", AgedCache(holders.MOST_CACHED_KEYS))
+    monkeypatch.setattr(authentication, "_holders", AgedCache(authentication.MOST_CACHED_KEYS))
 
 
 @pytest.fixture
 def _ask_every_time(monkeypatch):
-    monkeypatch.setattr(holders, "KEY_MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr(authentication, "KEY_MAX_AGE_SECONDS", 0)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +76,7 @@ async def test_a_key_is_taken_from_either_header(header):
 
     assert (caller.kind, caller.bucket, caller.limits.scope) == ("key", f"key-{row.prefix}", None)
     assert (caller.credentials.bearer, caller.credentials.api_key) == ("", "")
-    await settle()
+    await settle_uses()
 
 
 async def test_a_key_that_is_sent_twice_is_not_passed_on():
@@ -80,7 +85,7 @@ async def test_a_key_that_is_sent_twice_is_not_passed_on():
     caller = await authenticate(scope(api_key=key, authorization=f"Bearer {key}"))
 
     assert caller.credentials.bearer == ""
-    await settle()
+    await settle_uses()
 
 
 async def test_the_key_header_counts_before_the_bearer():
@@ -89,6 +94,21 @@ async def test_the_key_header_counts_before_the_bearer():
     for header in ("api_key", "x_api_key"):
         with pytest.raises(NotAuthenticated):
             await authenticate(scope(**{header: "wrong"}, authorization=f"Bearer {key}"))
+
+
+async def test_the_applications_that_led_to_a_request_are_read_from_its_header():
+    _, key = await create_key()
+    many = ",".join(map(str, range(100)))
+
+    callers = [
+        await authenticate(scope(api_key=key, x_quickapps_chain=written))
+        for written in ("first,applications%2Fb7%2FMy%20App", "", many)
+    ]
+
+    first, none, most = (caller.client.chain for caller in callers)
+    assert (first, none) == (("first", "applications/b7/My App"), ())
+    assert most == tuple(map(str, range(20)))
+    await settle_uses()
 
 
 ORIGINS = [
@@ -170,7 +190,7 @@ async def test_a_revoked_key_is_refused_at_the_next_look():
     await row.asave()
 
     assert await find_holder(key) is None
-    await settle()
+    await settle_uses()
 
 
 async def test_an_expired_key_is_refused_although_it_was_just_looked_up(time_machine):
@@ -181,7 +201,7 @@ async def test_an_expired_key_is_refused_although_it_was_just_looked_up(time_mac
     time_machine.shift(31)
 
     assert await find_holder(key) is None
-    await settle()
+    await settle_uses()
 
 
 async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
@@ -191,10 +211,10 @@ async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
     assert (await find_some_holder(key)).limits.scope == frozenset({application.pk})
 
     await application.adelete()
-    holders._holders.clear()
+    authentication._holders.clear()
 
     assert (await find_some_holder(key)).limits.scope == frozenset()
-    await settle()
+    await settle_uses()
 
 
 async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time_machine):
@@ -202,15 +222,15 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
     row, key = await create_key()
 
     await find_holder(key)
-    await settle()
+    await settle_uses()
     await row.arefresh_from_db()
     first = row.last_used_at
     assert first == timezone.now()
 
     time_machine.shift(30)
-    holders._noted.clear()
+    authentication._noted.clear()
     await find_holder(key)
-    await settle()
+    await settle_uses()
     await row.arefresh_from_db()
     assert row.last_used_at == first
 
@@ -229,17 +249,17 @@ def fails(*_: object, **__: object) -> None:
 
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(holders, "MOST_NOTED", 2)
-    monkeypatch.setattr(holders, "_holders", AgedCache(2))
+    monkeypatch.setattr(authentication, "MOST_NOTED", 2)
+    monkeypatch.setattr(authentication, "_holders", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
     for key in keys:
         assert await find_holder(key) is not None
         assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
 
-    assert len(holders._holders.values) == 2
-    await settle()
-    assert len(holders._noted) == 2
+    assert len(authentication._holders.values) == 2
+    await settle_uses()
+    assert len(authentication._noted) == 2
 
 
 @proves("10.4")

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from apps.accounts.sender_headers import OWN_REQUEST
+from apps.accounts.own_requests import OWN_REQUEST
 from tests.servers.closing import close_server
 
 

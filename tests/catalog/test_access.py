@@ -4,8 +4,7 @@ import pytest
 from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller, KeyLimits
+from apps.accounts.caller import Caller, KeyLimits, caller_in
 from apps.catalog.access import may_use, usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve_application

@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.chat.visitors import adopt
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.catalog.actions import archive
 from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import forget_applications

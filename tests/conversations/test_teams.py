@@ -12,8 +12,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.accounts.buckets import bucket_of, caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of, caller_in
 from apps.accounts.models import ApiKey, AuditEntry, Team
 from apps.catalog.models import Application
 from apps.conversations.access import person_stream

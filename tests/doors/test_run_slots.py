@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 from django.contrib.auth.models import User
 from django.db import OperationalError
 
-from apps.accounts.keys.holders import find_holder_of
+from apps.accounts.authentication import find_holder_of
 from apps.accounts.models import ApiKey
 from tests.gateway.scripts import (
     PATIENCE,

@@ -13,7 +13,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 
-from apps.accounts.keys.holders import settle
+from apps.accounts.authentication import settle_uses
 from apps.accounts.models import ApiKey
 from apps.workspace.local.files import files
 from apps.workspace.local.files.caller_files import LocalFiles
@@ -227,7 +227,7 @@ async def test_a_key_is_taken_from_each_header(header: str):
     await client.send()
 
     assert (await client.read()).json() == {"bucket": mine.bucket}
-    await settle()
+    await settle_uses()
 
 
 # --- Whose ---------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from channels.routing import URLRouter
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from apps.accounts.authentication import authenticate
-from apps.accounts.keys.holders import settle
+from apps.accounts.authentication import authenticate, settle_uses
 from apps.accounts.models import Program, ProgramConnection
 from apps.accounts.oauth import tokens
 from apps.accounts.oauth.resources import slug_of
@@ -68,7 +67,7 @@ async def private_application(user: User) -> Application:
 
 async def status(path: str = "", token: str = TOKEN) -> int:
     answer = await request(site(), "tools/list", slug=path, key=token)
-    await settle()
+    await settle_uses()
     return answer.status
 
 
@@ -81,7 +80,7 @@ async def test_a_program_calls_an_application_of_its_user():
 
     assert application.slug in [tool["name"] for tool in listed["tools"]]
     assert result["structuredContent"]["text"] == "Hello"
-    await settle()
+    await settle_uses()
 
 
 async def test_a_program_acts_in_the_team_of_its_connection():

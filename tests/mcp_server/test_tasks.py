@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 
-from apps.accounts.keys.holders import settle
+from apps.accounts.authentication import settle_uses
 from apps.accounts.models import ApiKey
 from apps.agent.model import Finish, ToolCallDelta
 from apps.errors import ModelFailed
@@ -67,7 +67,7 @@ class Caller:
 async def caller_scene(**fields: Any) -> AsyncIterator[Caller]:
     async with scene(**fields) as on:
         yield await caller_with_key(on)
-        await settle()
+        await settle_uses()
         await HUB.summaries.close()
         await asyncio.sleep(0)
 

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.notes import store
 from apps.notes.content import NoteContent, check_content, note_content
 from apps.notes.errors import NoteRefused

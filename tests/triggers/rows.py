@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.models import Team
 from apps.catalog.content.installed import installed_content
 from apps.catalog.models import Application

@@ -62,7 +62,7 @@ SET = """
 from datetime import timedelta
 from django.contrib.auth.models import User
 from django.utils import timezone
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.catalog.models import Application
 from apps.conversations.access import reference_of
 from apps.schedules import user_schedules

@@ -21,7 +21,7 @@ MAKE = """
     from datetime import timedelta
     from django.contrib.auth import get_user_model
     from django.utils import timezone
-    from apps.accounts.buckets import caller_in
+    from apps.accounts.caller import caller_in
     from apps.catalog.models import Application
     from apps.conversations.access import reference_of
     from apps.schedules.models import Schedule

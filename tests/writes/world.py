@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from apps.a2a.models import PushConfig
 from apps.accounts.arrivals import Invitation, SignUp
-from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import bucket_of, caller_in
 from apps.accounts.models import (
     ApiKey,
     ClaimMapping,

@@ -1,1 +1,1 @@
-"""Finds the holders of API keys, and creates and changes keys."""
+"""Creates and changes API keys."""

@@ -14,7 +14,7 @@ from rest_framework_api_key.models import AbstractAPIKey
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent, Event
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.oauth.resources import slug_of
 from apps.accounts.oauth.rows import CONNECTED, Program, ProgramConnection
 

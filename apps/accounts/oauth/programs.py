@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent, Event
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.oauth.clients import prepare_client
 from apps.accounts.oauth.rows import (
     BLOCKED,

@@ -15,14 +15,11 @@ from allauth.idp.oidc.models import Token
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
-from apps.accounts.authentication import client_of
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
-from apps.accounts.keys.holders import KEY_MAX_AGE_SECONDS, note_use
+from apps.accounts.authentication import KEY_MAX_AGE_SECONDS, client_of, note_use, read_headers
+from apps.accounts.caller import Caller, caller_in
 from apps.accounts.models import ProgramConnection
 from apps.accounts.oauth.connections import find_connection
 from apps.accounts.oauth.resources import SCOPE, covers
-from apps.accounts.sender_headers import read_headers
 from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated

@@ -19,7 +19,7 @@ from django.utils.deprecation import MiddlewareMixin
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
 from apps.accounts.encryption import cipher
 

@@ -26,7 +26,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext
 
 from apps.accounts.audit import AuditEvent, record
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import network_of
 from apps.accounts.models import ClaimMapping, Team
 from apps.accounts.sign_in.openid_connect import UnusableResponse

@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 from msgspec import structs
 
-from apps.accounts.buckets import owner_ids, personal
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, owner_ids, personal_bucket
 from apps.agent.ledger import Consent, InteractionKind, InteractionRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.registry import Opening
@@ -155,7 +154,7 @@ def is_asker(caller: Caller, answered_by: str) -> bool:
     """Return True if the caller answered their own approval request, or if the answering user is
     unknown.
     """
-    if not answered_by or personal(answered_by) == personal(caller.bucket):
+    if not answered_by or personal_bucket(answered_by) == personal_bucket(caller.bucket):
         return True
     place = owner_ids(answered_by)
     return place is not None and place[0] == caller.principal

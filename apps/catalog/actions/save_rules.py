@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.field_problems import manifest_error
 from apps.catalog.history.actors import current_actor

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.capabilities.documents.attached_files import attached_contexts
 from apps.catalog.models import Application
 from apps.manifest.contexts import Context

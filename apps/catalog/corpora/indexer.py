@@ -28,7 +28,7 @@ from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import Corpus, CorpusDocument, State, due_documents
 from apps.workspace.local.corpora.hnsw import make_index
 from apps.workspace.local.corpora.room import reopen_refused
-from apps.workspace.local.deployments.providers import find_embedder
+from apps.workspace.local.deployments.found_deployments import find_embedder
 
 logger = logging.getLogger(__name__)
 

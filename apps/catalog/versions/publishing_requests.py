@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db import models
 
 from apps.accounts import audit
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
 from apps.catalog.versions.definitions import definition_of
 

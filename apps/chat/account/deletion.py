@@ -14,8 +14,7 @@ from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of, of_person
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of, of_person
 from apps.accounts.legal_holds import refusal
 from apps.accounts.models import ErasureReport, LegalHold
 from apps.accounts.permissions import is_last_superuser

@@ -12,7 +12,7 @@ from django.contrib.admin.models import LogEntry
 from django.db.models import QuerySet, Sum
 from django.utils import timezone
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ErasureReport, Picture, ServiceAccount, SignUp
 from apps.catalog.history.models import Change

@@ -16,15 +16,13 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps.integers import read_integer
-from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.found_deployments import make_chat_model, read_row
 from apps.workspace.local.deployments.personal_keys import (
     LONGEST_KEY,
     KeyService,
     key_services,
     store_key,
-    with_key,
 )
-from apps.workspace.local.deployments.providers import make_chat_model
 from apps.workspace.local.models import PersonalKey
 from apps.workspace.local.secrets.field import UnreadableSecret
 from apps.workspace.services.probe import SECONDS, probe
@@ -74,7 +72,7 @@ def test(request: HttpRequest) -> HttpResponse:
     service = chosen_service(request)
     found = {"user": account_of(request), "provider": service.provider, "origin": service.origin}
     row = get_object_or_404(PersonalKey, **found)
-    deployment = with_key(read_row(service.deployments[0]), row.key)
+    deployment = read_row(service.deployments[0]).with_key(row.key)
     result = async_to_sync(probe)(make_chat_model(deployment, SECONDS), SECONDS)
     tell = messages.success if result.failed is None else messages.error
     tell(request, f"{service.host}: {result.text}")

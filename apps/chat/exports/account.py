@@ -10,7 +10,7 @@ from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.db.models import BinaryField, Model, Q
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.accounts.models import ApiKey, NoticeSettings, ProgramConnection
 from apps.accounts.preferences import Preferences
 from apps.catalog.models import Grant

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
 from django.utils import timezone
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.chat.exports.account import account_data
 from apps.chat.exports.conversation import document
 from apps.conversations.access import owned_by

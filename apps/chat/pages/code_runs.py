@@ -33,7 +33,7 @@ from apps.conversations.pinned_versions import find_for
 from apps.doors.run_slots import hold_caller_slot
 from apps.errors import QuickAppError, Refused, TooLarge, TooOften
 from apps.live.hub import HUB
-from apps.live.limits.rates import admit_request, rates_of
+from apps.live.limits.quotas import admit_request, rates_of
 from apps.process_state import on_reset
 from apps.runs.explanations import error_text
 from apps.runs.workspaces import open_workspace

@@ -15,8 +15,7 @@ from django.utils.translation import gettext
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import owner_ids
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, owner_ids
 from apps.accounts.teams import may_work_in
 from apps.catalog.models import Application
 from apps.chat.pages.data import find_manifest

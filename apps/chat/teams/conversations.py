@@ -22,8 +22,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import owner_ids
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, owner_ids
 from apps.accounts.models import Team
 from apps.accounts.permissions import has_permission
 from apps.accounts.teams import administers

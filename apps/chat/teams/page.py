@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
 from apps.accounts.models import Team
 from apps.accounts.team_members import add_member, members_of, remove_member, set_administrator

@@ -14,8 +14,15 @@ from django.core import signing
 from django.http import Http404
 from django.utils.translation import gettext
 
-from apps.accounts.buckets import WidgetVisitor, bucket_of, owner_ids, widget_bucket
-from apps.accounts.caller import Caller, ClientInfo, KeyLimits
+from apps.accounts.caller import (
+    Caller,
+    ClientInfo,
+    KeyLimits,
+    WidgetVisitor,
+    bucket_of,
+    owner_ids,
+    widget_bucket,
+)
 from apps.accounts.sign_in.sessions import is_row_open
 from apps.catalog.access import usable
 from apps.catalog.models import Widget

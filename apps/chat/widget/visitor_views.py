@@ -29,7 +29,7 @@ from apps.chat.widget.pages import language_of, own_origin
 from apps.chat.widget.tokens import FILES_SALT, caller_of, check_token, read_token
 from apps.conversations.files.application_files import is_within_scope
 from apps.errors import Conflict, Forbidden, NotAdmitted, QuickAppError
-from apps.live.limits.rates import admit_request, rates_of
+from apps.live.limits.quotas import admit_request, rates_of
 from apps.runs.explanations import error_text
 from apps.workspace.local.models import StoredFile
 

@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.buckets import owner_ids, widget_visitor
+from apps.accounts.caller import owner_ids, widget_visitor
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.integers import read_integer

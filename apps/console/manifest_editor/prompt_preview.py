@@ -16,8 +16,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, StreamingHttpResponse
 from django.views.decorators.http import require_POST
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.agent.context.token_estimates import text_tokens
 from apps.agent.streams import stream
 from apps.catalog.content.installed import installed_content

@@ -10,8 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.accounts.languages import locale_of_request
 from apps.catalog.models import Application
 from apps.console.operator_rights import visible_applications

@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, JsonResponse
 from django.urls import reverse
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
 from apps.catalog.actions import grant, set_properties
 from apps.catalog.grants import Holder, find_holders

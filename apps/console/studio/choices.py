@@ -7,7 +7,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.catalog.application_uploads import offered_files
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.items import ItemKind

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from asgiref.sync import async_to_sync
 from django.http import HttpRequest, JsonResponse
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.catalog.corpora.applications import attaching
 from apps.catalog.models import Application

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content

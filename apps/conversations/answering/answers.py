@@ -47,7 +47,7 @@ from apps.live.hub import Hub
 from apps.live.journal.commits import Ending
 from apps.live.journal.log import RunLog
 from apps.live.journal.notifications import announce_waiting, wake_viewers
-from apps.live.limits.rates import admit_request, rates_of, spend
+from apps.live.limits.quotas import admit_request, rates_of, spend
 from apps.live.models import Run
 from apps.live.supervisor import RunOutcome, RunSupervisor
 from apps.runs.explanations import error_text

@@ -29,7 +29,7 @@ from apps.live.doors import PAGE
 from apps.live.events import storable_value
 from apps.live.hub import Hub
 from apps.live.journal.notifications import wake_viewers
-from apps.live.limits.rates import rates_of, spend
+from apps.live.limits.quotas import rates_of, spend
 from apps.runs.run import key_use
 from apps.workspace.port import Workspace
 

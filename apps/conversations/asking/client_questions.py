@@ -37,7 +37,7 @@ from apps.live import leases
 from apps.live.events import StatusChanged, storable_value
 from apps.live.journal import journal
 from apps.live.limits import queue
-from apps.live.limits.rates import counted_name
+from apps.live.limits.quotas import counted_name
 from apps.live.models import Run
 from apps.runs.requests import RunRequest
 

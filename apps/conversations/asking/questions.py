@@ -46,7 +46,7 @@ from apps.live.events import BranchesChanged, QuestionAdded, StatusChanged, stor
 from apps.live.journal import journal
 from apps.live.journal.log import RunLog
 from apps.live.limits import queue
-from apps.live.limits.rates import counted_name
+from apps.live.limits.quotas import counted_name
 from apps.live.models import KeptManifest, Run
 from apps.manifest.manifest import LONGEST_QUESTION
 from apps.manifest.markdown.chat_place import ChatPlace

@@ -24,7 +24,7 @@ from apps.conversations.senders import Sender
 from apps.live.events import StatusChanged, storable_value
 from apps.live.journal import journal
 from apps.live.limits.queue import TURN, last_turns, lock
-from apps.live.limits.rates import counted_name
+from apps.live.limits.quotas import counted_name
 from apps.live.models import JournalEntry, Run
 
 

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from apps.accounts.buckets import owner_ids
+from apps.accounts.caller import owner_ids
 from apps.accounts.preferences import Preferences, preferences_of
 from apps.catalog.models import Application
 from apps.conversations.access import owned_by

@@ -10,8 +10,7 @@ from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of
 from apps.insights.budgets.models import Budget, BudgetWindow, of_parts
 from apps.insights.budgets.rules import (
     BudgetRules,

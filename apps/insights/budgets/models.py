@@ -7,7 +7,7 @@ unit. Databases add integers exactly.
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -42,8 +42,7 @@ SUBJECTS = ("user", "team", "key", "application")
 """The fields of a budget that refer to its subject. At most one of them is set."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
 """The fields of a budget that cannot change, because the recorded usage depends on them."""
-_numbers = count(1)
-_newest = 0
+_changes = count(1)
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -69,6 +68,9 @@ class Budget(VersionedRow):
     Without a user, team, key or application, the budget applies to each subject of its kind
     separately. For the kind `run`, `application` is the application of the runs.
     """
+
+    newest_change: ClassVar[int] = 0
+    """The number of the newest change of a budget in this process."""
 
     class SubjectKind(models.TextChoices):
         USER = "user", "user"
@@ -166,12 +168,17 @@ class Budget(VersionedRow):
 
     def save(self, *args: Any, **options: Any) -> None:
         super().save(*args, **options)
-        transaction.on_commit(note_change)
+        transaction.on_commit(self.note_change)
 
     def delete(self, *args: Any, **options: Any) -> tuple[int, dict[str, int]]:
         deleted = super().delete(*args, **options)
-        transaction.on_commit(note_change)
+        transaction.on_commit(self.note_change)
         return deleted
+
+    @staticmethod
+    def note_change() -> None:
+        """Set `newest_change` to a new number, so that cached budgets are reloaded immediately."""
+        Budget.newest_change = next(_changes)
 
     @property
     def subject(self) -> str:
@@ -326,15 +333,3 @@ BUDGET_KIND = RowKind(
     ),
     restorable=False,  # The spent amounts of a budget are deleted together with the budget.
 )
-
-
-def note_change() -> None:
-    """Increase this process's counter of budget changes, so that cached budgets are reloaded
-    immediately.
-    """
-    global _newest
-    _newest = next(_numbers)
-
-
-def newest_change() -> int:
-    return _newest

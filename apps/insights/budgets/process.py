@@ -19,7 +19,7 @@ from apps.agent.events import ModelUsage, NoticeAdded
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import ModelRequest
 from apps.insights.budgets import reservations
-from apps.insights.budgets.models import newest_change
+from apps.insights.budgets.models import Budget
 from apps.insights.budgets.reservations import BudgetHold, ReservationRequest, Settlement
 from apps.insights.budgets.rules import (
     BudgetClaim,
@@ -83,7 +83,7 @@ class ProcessBudgets:
 
     async def current_rules(self) -> BudgetRules:
         """Return all budgets, cached for `RULES_SECONDS`, or longer if the database is down."""
-        now, change, rules = time.monotonic(), newest_change(), self.rules
+        now, change, rules = time.monotonic(), Budget.newest_change, self.rules
         if rules is not None and self.change == change:
             if now - self.requested_at < RULES_SECONDS:
                 return rules

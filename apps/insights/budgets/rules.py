@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from apps.accounts.buckets import bucket_of, personal
+from apps.accounts.caller import bucket_of, personal_bucket
 from apps.aged_cache import AgedCache
 from apps.agent.events import ModelUsage
 from apps.agent.meter import CANCELLED, ModelCallReport
@@ -160,7 +160,7 @@ def subject_of(budget: Budget) -> str:
 
 
 def person_holder(bucket: str) -> Holder:
-    name = personal(bucket)
+    name = personal_bucket(bucket)
     return Holder("user", name, name)
 
 

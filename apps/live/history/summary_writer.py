@@ -6,10 +6,11 @@ A run only queues rows. It does not wait for the database, and a rejected row do
 import asyncio
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -24,7 +25,6 @@ from apps.insights import call_rows as calls
 from apps.insights.meter import UNLIMITED, Budgets, CallEntry, KeptRequest, RunMeter
 from apps.live.database import Execute
 from apps.live.history import run_rows, sent_requests
-from apps.live.history.row_queue import RowQueue, RowWriter
 from apps.live.history.run_rows import RunFigures
 from apps.live.run_summary import RunSummary
 from apps.runs.failures import reference_of
@@ -45,6 +45,93 @@ MOST_REQUEST_BYTES = 64 * 1024 * 1024
 """The maximum size of all queued model requests in bytes. Further requests are dropped."""
 
 Status = RunSummary.Status
+Row = TypeVar("Row")
+
+
+class RowWriter(Generic[Row]):
+    """Writes rows in batches. If the database rejects a batch, its rows are written one by one, and
+    rejected rows are dropped.
+
+    `store` stores all rows of a batch or none. `refused` counts rejected rows by error type.
+    """
+
+    def __init__(self, name: str, store: Callable[[Sequence[Row]], object]) -> None:
+        self.name = name
+        self.store = store
+        self.refused: Counter[str] = Counter()
+
+    async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
+        """Write the rows in order. After each statement, yield the number of rows that were written
+        or dropped.
+
+        Raises `OperationalError` or `InterfaceError` if the database is down, without writing the
+        remaining rows.
+        """
+        try:
+            await execute(partial(self.store, rows))
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception as error:  # noqa: BLE001 - logged by kind
+            if len(rows) > 1:
+                for row in rows:
+                    async for done in self.write([row], execute):
+                        yield done
+                return
+            self.refuse(error)
+        yield len(rows)
+
+    def refuse(self, error: Exception) -> None:
+        kind = type(error).__name__
+        self.refused[kind] += 1
+        count = self.refused[kind]
+        if count == 1:
+            logger.error("A row of %s was rejected and is lost", self.name, exc_info=error)
+        elif count & (count - 1) == 0:  # Log each time the number doubles.
+            logger.error("%d rows of %s were rejected and are lost: %s", count, self.name, kind)
+
+
+class RowQueue(Generic[Row]):
+    """A queue of up to `most` rows and `most_bytes` bytes. Further rows are dropped and counted in
+    `dropped`.
+
+    `store` is called with up to `at_once` rows, and must store all of them or none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        store: Callable[[Sequence[Row]], object],
+        *,
+        most: int,
+        at_once: int,
+        size_of: Callable[[Row], int] = lambda row: 0,
+        most_bytes: int = 0,
+    ) -> None:
+        self.writer = RowWriter(name, store)
+        self.most, self.at_once = most, at_once
+        self.size_of, self.most_bytes = size_of, most_bytes
+        self.rows: list[Row] = []
+        self.bytes = 0
+        self.dropped = 0
+
+    def add(self, row: Row) -> bool:
+        """Queue a row. Return False if it was dropped because the queue is full."""
+        size = self.size_of(row)
+        if len(self.rows) >= self.most or self.bytes + size > self.most_bytes > 0:
+            self.dropped += 1
+            return False
+        self.rows.append(row)
+        self.bytes += size
+        return True
+
+    async def flush(self, execute: Execute) -> None:
+        """Write all queued rows. Raises `OperationalError` or `InterfaceError` if the database is
+        down, with the remaining rows still queued.
+        """
+        while some := self.rows[: self.at_once]:
+            async for done in self.writer.write(some, execute):
+                self.bytes -= sum(map(self.size_of, self.rows[:done]))
+                del self.rows[:done]
 
 
 class RunSummaryWriter:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 
 from apps.errors import TooOften
 from apps.live import leases
-from apps.live.limits.run_slots import is_full
+from apps.live.limits.quotas import is_full
 from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)

@@ -17,7 +17,7 @@ from limits.aio.strategies import (
 )
 
 from apps import redis_clients
-from apps.live.limits.rates import Rate, RemainingRate
+from apps.live.limits.quotas import Rate, RemainingRate
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError, CommandParser
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.models import Team
 from apps.notes.spaces import owner_of_team
 

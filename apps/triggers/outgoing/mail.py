@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_lazy
 
-from apps.accounts.buckets import owner_ids
+from apps.accounts.caller import owner_ids
 from apps.accounts.models import NoticeSettings
 from apps.accounts.preferences import preferences_of
 from apps.aged_cache import AgedCache

@@ -18,7 +18,7 @@ from apps.doors.consumer import Header
 from apps.doors.json_consumer import JsonConsumer
 from apps.errors import BadRequest, Closing, NotAdmitted, OddType, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
-from apps.live.limits.rates import Rate, admit_request, rates_of
+from apps.live.limits.quotas import Rate, admit_request, rates_of
 from apps.triggers.models import LONGEST_WEBHOOK_ID
 from apps.triggers.webhook_secrets import is_signature_valid
 from apps.triggers.webhooks import intake

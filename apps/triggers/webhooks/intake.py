@@ -7,8 +7,7 @@ from uuid import UUID, uuid5
 from channels.db import database_sync_to_async
 from django.db import transaction
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.catalog import access
 from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication

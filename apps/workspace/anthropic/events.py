@@ -31,9 +31,8 @@ from apps.workspace.anthropic.wire import (
     read_object,
     well_shaped,
 )
-from apps.workspace.services.event_stream import speaks
+from apps.workspace.services.event_stream import finish_reason, speaks
 from apps.workspace.services.failures import failure_in_stream, failure_of_empty_answer
-from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.halves import CutCharacters
 
 REASONING = "thinking"

@@ -9,6 +9,7 @@ make the listed applications unavailable to itself.
 from collections.abc import Collection, Mapping
 from urllib.parse import quote, unquote
 
+from apps.accounts.authentication import CHAIN, LONGEST_CHAIN
 from apps.accounts.caller import Caller
 from apps.errors import CallsItself
 from apps.workspace.egress.headers import header_value_problem
@@ -17,12 +18,6 @@ CHANNEL = "X-DIAL-CLIENT-CHANNEL-ID"
 ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
 """The headers that are always forwarded. Core uses them to attribute costs and to send questions to
 users.
-"""
-
-CHAIN = "X-QUICKAPPS-CHAIN"
-LONGEST_CHAIN = 20
-"""A chain of applications that call each other is truncated to this length. A longer chain is
-forged.
 """
 
 
@@ -62,13 +57,6 @@ def forwarded_headers(caller: Caller, names: Collection[str] | None = None) -> d
 
 def ascii_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value.isascii()}
-
-
-def read_chain(headers: Mapping[str, str]) -> tuple[str, ...]:
-    for name, value in headers.items():
-        if name.upper() == CHAIN and value:
-            return tuple(unquote(item) for item in value.split(",")[:LONGEST_CHAIN])
-    return ()
 
 
 def write_chain(chain: tuple[str, ...]) -> dict[str, str]:

@@ -30,6 +30,7 @@ from apps.workspace.model_capabilities import (
     token_limit,
 )
 from apps.workspace.port import DeploymentInfo, McpEndpoint
+from apps.workspace.services.static_tools import listed_tools
 
 logger = logging.getLogger(__name__)
 
@@ -145,7 +146,8 @@ def info_of(
     value.
     """
     written = metadata.written
-    defaults = written.get("defaults")
+    listed = written.get("defaults")
+    defaults: Mapping[str, Any] = listed if isinstance(listed, Mapping) else {}
     can = capabilities_of(deployment_id, metadata)
     return DeploymentInfo(
         id=deployment_id,
@@ -155,7 +157,8 @@ def info_of(
         reasoning_efforts=texts_of(metadata.features.get("reasoning_efforts")),
         input_attachment_types=texts_of(written.get("input_attachment_types")),
         context_window=can.context_window,
-        defaults=defaults if isinstance(defaults, Mapping) else {},
+        defaults=defaults,
+        static_tools=listed_tools(defaults, deployment_id),
         configuration_schema=schema or {},
         is_application=metadata.is_application,
         can=can,

@@ -14,7 +14,7 @@ from apps.workspace.dial import channel
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.files import DialFileStore
-from apps.workspace.dial.headers import check_chain, forwarded_headers, read_chain, write_chain
+from apps.workspace.dial.headers import check_chain, forwarded_headers, write_chain
 from apps.workspace.dial.memories import DialMemories, memories_at
 from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, reported_capabilities
 from apps.workspace.dial.models import DialCompletions, DialEmbeddings
@@ -49,7 +49,7 @@ class DialWorkspace:
         self.core = core
         self.calls = Calls(core, caller)
         self.skills = Skills(self.calls)
-        self.chain = read_chain(caller.client.headers)
+        self.chain = caller.client.chain
         """The applications whose calls led to this run, outermost first."""
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from apps.accounts.sender_headers import OWN_REQUEST, is_own_host
+from apps.accounts.own_requests import OWN_REQUEST, is_own_host
 from apps.datetimes import read_http_date
 
 MARK = (OWN_REQUEST.encode(), b"1")

@@ -17,13 +17,12 @@ from apps.errors import DeploymentNotFound, FileRefused, Unsupported
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.corpora.attached import LocalCorpus
 from apps.workspace.local.deployments.fallbacks import make_chain
-from apps.workspace.local.deployments.lookup import (
+from apps.workspace.local.deployments.found_deployments import (
     enabled_deployment_ids,
     find_deployment,
+    find_embedder,
     make_mcp_endpoint,
 )
-from apps.workspace.local.deployments.personal_keys import paid_model
-from apps.workspace.local.deployments.providers import find_embedder
 from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.local.files.readers import Ids
 from apps.workspace.local.memories.memories import find_memories
@@ -128,10 +127,9 @@ class LocalWorkspace:
             narrowed = self if headers is None else self.with_headers(headers)
             return (await self.find_application(deployment_id, narrowed)).model
         user = self.caller.user_id if self.keys != "platform" else None
-        make = partial(
-            paid_model, files=self.files, idle_seconds=idle_seconds, user_id=user, use=self.keys
+        return await make_chain(
+            found, files=self.files, idle_seconds=idle_seconds, user_id=user, use=self.keys
         )
-        return await make_chain(found, make)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         return await find_embedder(deployment_id)

@@ -1,10 +1,8 @@
-"""Converts chunks of a streamed completion, including DIAL's additions, to deltas.
+"""Converts chunks of a streamed completion, including DIAL's additions, to deltas."""
 
-msgspec decodes bytes into these structs in one pass, without dictionaries, because decoding
-accounts for most of a token's cost. Keys without a field are skipped.
-"""
-
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -29,7 +27,17 @@ from apps.agent.model import (
     StagePart,
     ToolCallDelta,
 )
-from apps.workspace.services.finish_reasons import finish_reason
+from apps.workspace.openai.wire import (
+    CallPart,
+    ChoiceDelta,
+    ChunkChoice,
+    CustomContent,
+    FunctionPart,
+    Statistics,
+    StreamChunk,
+    TokenCounts,
+)
+from apps.workspace.services.event_stream import finish_reason
 from apps.workspace.services.logprobs import read_logprobs
 
 UNNAMED = ""
@@ -38,93 +46,11 @@ REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services send a model's reasoning."""
 MOST_TOKENS = 10**12
 """The highest plausible token count. A larger number would not fit into a database column."""
-
-
-class FunctionPart(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: str | None = None
-
-
-class CallPart(msgspec.Struct, gc=False):
-    index: int = UNNUMBERED
-    id: str | None = None
-    function: FunctionPart | None = None
-    name: str | None = None
-    arguments: str | None = None
-    """The arguments, if the service sends a call without a function object."""
-
-
-class StageChunk(msgspec.Struct, gc=False):
-    index: int | None = None
-    name: str | None = None
-    content: str | None = None
-    status: str | None = None
-    attachments: list[dict[str, Any]] | None = None
-    parent_stage_index: int | None = None
-
-
-class CustomContent(msgspec.Struct, gc=False):
-    attachments: list[dict[str, Any]] | None = None
-    stages: list[StageChunk] | None = None
-    state: dict[str, Any] | None = None
-
-
-class ChoiceDelta(msgspec.Struct, gc=False):
-    content: str | None = None
-    tool_calls: list[CallPart] | None = None
-    custom_content: CustomContent | None = None
-    custom_fields: Any = None
-    """Any JSON. Only its `annotations` are read. An application with citations sends them."""
-    refusal: Any = None
-    reasoning_content: Any = None
-    reasoning: Any = None
-    thinking: Any = None
-    """The model's reasoning, ignored unless it is a string."""
-    thought: str | None = None
-    """The model's reasoning. It is not sent back, because the service does not accept it in this
-    form.
-    """
-    function_call: FunctionPart | None = None
-    """A call in the API's deprecated format."""
-    reasoning_details: Any = None
-    """OpenRouter's list of the model's reasoning. Sometimes only this field contains the reasoning.
-    """
-
-
-class TokenCounts(msgspec.Struct, gc=False):
-    """The token counts of a response. `model` is set only in DIAL's statistics. The details may be
-    any JSON.
-    """
-
-    model: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    prompt_tokens_details: Any = None
-    completion_tokens_details: Any = None
-
-
-class Statistics(msgspec.Struct, gc=False):
-    usage_per_model: list[TokenCounts] | None = None
-
-
-class ChunkChoice(msgspec.Struct, gc=False):
-    delta: ChoiceDelta | None = None
-    finish_reason: str | None = None
-    logprobs: Any = None
-    index: int = 0
-    error: Any = None
-    message: Any = None
-    """The message that some services send in place of a delta's content. Other services repeat the
-    whole answer in it at the end.
-    """
-
-
-class StreamChunk(msgspec.Struct, gc=False):
-    choices: list[ChunkChoice] = []
-    usage: TokenCounts | None = None
-    statistics: Statistics | None = None
-    error: Any = None
-    """The error that a service sends in place of choices."""
+MOST_ATTEMPTS = 8
+"""The maximum number of attempts per answer to derive a template. They all fail if the service
+changes the bytes around each text.
+"""
+SAMPLE = "sample"
 
 
 class ChunkReader:
@@ -309,3 +235,67 @@ def count_in(details: Any, name: str) -> int | None:
     """
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None
+
+
+class TextForm:
+    """A template for chunks that differ only in one text, as nearly all chunks of an answer do.
+    Chunks that fit it need no parsing.
+
+    Services repeat everything around the text byte for byte, so the text of the next chunk is
+    between the same bytes. A template is used only after a check that another text between these
+    bytes is decoded correctly.
+    """
+
+    def __init__(self) -> None:
+        self.before = b""
+        self.after = b""
+        self.least = sys.maxsize
+        """The size in bytes of the shortest chunk that fits this template."""
+        self.make: Callable[[str], Delta] = TextDelta
+        self.attempts = 0
+
+    def read(self, payload: bytes) -> Delta | None:
+        """Return the delta of a chunk that fits this template, or None for any other chunk."""
+        before, after = self.before, self.after
+        if not (
+            len(payload) >= self.least and payload.startswith(before) and payload.endswith(after)
+        ):
+            return None
+        try:
+            text = payload[len(before) : -len(after)].decode()
+        except UnicodeDecodeError:
+            return None
+        return self.make(text) if is_plain(text) else None
+
+    def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
+        """Derive the template from a chunk and its deltas `said`, if they are a single text. Return
+        False after too many attempts.
+        """
+        match said:
+            case [TextDelta(text, None)] if text and is_plain(text):
+                make: Callable[[str], Delta] = TextDelta
+            case [ReasoningDelta(text, name)] if text and is_plain(text):
+                make = partial(ReasoningDelta, name=name)
+            case _:
+                return True
+        self.attempts += 1
+        before, quoted, after = payload.partition(b'"%b"' % text.encode())
+        before, after = before + quoted[:1], quoted[-1:] + after
+        if deltas_of(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
+            self.before, self.after, self.make = before, after, make
+            self.least = len(before) + 1 + len(after)
+        return self.attempts < MOST_ATTEMPTS
+
+
+def is_plain(text: str) -> bool:
+    """Return True if JSON represents the text without escapes."""
+    return text.isprintable() and '"' not in text and "\\" not in text
+
+
+def deltas_of(payload: bytes) -> list[Delta]:
+    deltas: list[Delta] = []
+    try:
+        ChunkReader().read(msgspec.json.decode(payload, type=StreamChunk), deltas)
+    except msgspec.MsgspecError:
+        return []
+    return deltas

@@ -1,21 +1,23 @@
 """Converts completions from services that do not stream."""
 
+import re
 from typing import Any
 
 import msgspec
 
-from apps.agent.model import Delta, Finish
+from apps.agent.events import TextDelta
+from apps.agent.model import Delta, Finish, ReasoningDelta
 from apps.agent.surrogates import replace_surrogates
-from apps.workspace.openai.chunks import (
+from apps.workspace.openai.chunks import UNNAMED, ChunkReader
+from apps.workspace.openai.events import ThinkTags
+from apps.workspace.openai.odd_chunks import answer_unread, missed_shape, read_odd_chunks
+from apps.workspace.openai.wire import (
     ChoiceDelta,
     ChunkChoice,
-    ChunkReader,
     Statistics,
     StreamChunk,
     TokenCounts,
 )
-from apps.workspace.openai.odd_chunks import answer_unread, missed_shape, read_odd_chunks
-from apps.workspace.openai.think_tags import ThinkTags, without_opening_tag
 from apps.workspace.services.event_stream import speaks
 from apps.workspace.services.failures import (
     failure_in_stream,
@@ -23,6 +25,8 @@ from apps.workspace.services.failures import (
     is_filled,
 )
 from apps.workspace.services.halves import HalfCharacters
+
+_closing_tag = re.compile(r"\s*</think(?:ing)?>\s*", re.IGNORECASE)
 
 
 class CompletionChoice(msgspec.Struct):
@@ -74,3 +78,17 @@ def read_whole_chunk(data: bytes) -> StreamChunk:
         for one in found.choices
     ]
     return StreamChunk(choices, found.usage, found.statistics, found.error)
+
+
+def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
+    """Return the deltas of a whole answer, with the text before a closing tag as reasoning, if the
+    prompt contained the opening tag.
+    """
+    said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
+    closed = _closing_tag.search(said)
+    if closed is None or "<think" in said.lower():
+        return deltas
+    thought, text = said[: closed.start()].strip(), said[closed.end() :]
+    rest = [delta for delta in deltas if not isinstance(delta, TextDelta)]
+    begun: list[Delta] = [ReasoningDelta(thought, UNNAMED)] if thought else []
+    return [*begun, TextDelta(text), *rest]

@@ -1,26 +1,53 @@
-"""Converts the events of a streamed completion to deltas."""
+"""Converts the events of a streamed completion to deltas, and the thoughts that a model writes between
+tags at the beginning of its answer to reasoning.
+"""
 
-import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+import re
 
 import msgspec
 
 from apps.agent.events import TextDelta, Usage
-from apps.agent.model import Delta, Finish, ReasoningDelta
+from apps.agent.model import Delta, Finish, ReasoningDelta, ToolCallDelta
 from apps.agent.surrogates import replace_surrogates
-from apps.workspace.openai.chunks import ChunkReader, StreamChunk
+from apps.workspace.openai.chunks import UNNAMED, ChunkReader, TextForm
 from apps.workspace.openai.odd_chunks import (
     answer_unread,
     log_unread,
     missed_shape,
     read_odd_chunks,
 )
-from apps.workspace.openai.think_tags import ThinkTags
+from apps.workspace.openai.wire import StreamChunk
 from apps.workspace.services.event_stream import speaks
 from apps.workspace.services.failures import failure_in_stream, is_filled
 from apps.workspace.services.halves import HalfCharacters, decode_leniently
 
+MOST_SILENT = 16
+"""The maximum number of events without content that are stored before they are examined."""
+SILENT_BYTES = 4096
+"""The size in bytes from which an event is examined at once, so that it is not stored."""
+TAGS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<thoughts>": "</thoughts>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[think]": "[/think]",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|start_thinking|>": "<|end_thinking|>",
+    "◁think▷": "◁/think▷",
+}
+"""The opening tags, in lower case, that reasoning models write if the service does not parse their
+thoughts. Each maps to its closing tag.
+"""
+MOST_BLANKS = 200
+"""The maximum number of blank characters that are buffered because a tag may follow."""
+
+_opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
+_closings = {
+    tag: re.compile(rf"\s*{re.escape(end)}\s*", re.IGNORECASE) for tag, end in TAGS.items()
+}
+_beginnings = frozenset(tag[:size] for tag in TAGS for size in range(len(tag) + 1))
 _decode = msgspec.json.Decoder(StreamChunk).decode
 
 
@@ -44,7 +71,8 @@ class CompletionEvents:
         self.is_watching = True
         """True while the text may begin with tags, or part of a character has not arrived yet."""
         self.tags = ThinkTags(opening_tag)
-        self.halves = HalfCharacters()
+        self.halves: HalfCharacters | None = None
+        """Joins split characters, which only leniently parsed events can contain."""
         self.is_done = False
         self.has_finished = False
         self.has_spoken = False
@@ -72,8 +100,7 @@ class CompletionEvents:
             chunk = _decode(payload)
         except (ValueError, RecursionError):
             if payload.strip() == b"[DONE]":
-                self.is_done = True
-                self.halves.end(deltas)
+                self.end(deltas)
                 return
             is_plain = False
         else:
@@ -86,6 +113,11 @@ class CompletionEvents:
             self.watch(deltas, known)
         if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
             self.form = self.learning = None
+
+    def end(self, deltas: list[Delta]) -> None:
+        self.is_done = True
+        if self.halves is not None:
+            self.halves.end(deltas)
 
     def check_content(self, payload: bytes, deltas: list[Delta], known: int) -> None:
         """Examine an event of an answer that has no content yet. Raises `ModelFailed` if the answer
@@ -114,7 +146,7 @@ class CompletionEvents:
         """Convert a chunk to deltas. Return False if the event must be parsed leniently instead.
         Raises `ModelFailed` if the chunk is an error.
         """
-        if is_filled(chunk.error) or name == b"error":
+        if name == b"error" or (chunk.error is not None and is_filled(chunk.error)):
             raise failure_in_stream(replace_surrogates(payload))
         if not chunk.choices and b'"choices"' not in payload:
             log_foreign(chunk, payload)
@@ -131,9 +163,11 @@ class CompletionEvents:
                 raise failure_in_stream(replace_surrogates(payload))
             self.reader.read(chunk, deltas)
         self.form, self.is_watching = None, True
+        self.halves = self.halves or HalfCharacters()
 
     def watch(self, deltas: list[Delta], known: int) -> None:
-        self.halves.join(deltas, known)
+        if self.halves is not None:
+            self.halves.join(deltas, known)
         if not self.tags.is_over:
             self.tags.filter(deltas, known)
         if self.tags.is_over and not self.halves:
@@ -146,76 +180,121 @@ def log_foreign(chunk: StreamChunk, payload: bytes) -> None:
         log_unread("an event", decode_leniently(payload))
 
 
-MOST_SILENT = 16
-"""The maximum number of events without content that are stored before they are examined."""
-SILENT_BYTES = 4096
-"""The size in bytes from which an event is examined at once, so that it is not stored."""
-MOST_ATTEMPTS = 8
-"""The maximum number of attempts per answer to derive a template. They all fail if the service
-changes the bytes around each text.
-"""
-SAMPLE = "sample"
+class ThinkTags:
+    """Converts text between tags at the beginning of an answer to reasoning.
 
-
-class TextForm:
-    """A template for chunks that differ only in one text, as nearly all chunks of an answer do.
-    Chunks that fit it need no parsing.
-
-    Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. A template is used only after a check that another text between these
-    bytes is decoded correctly.
+    `is_over` is set as soon as the answer itself begins, because later tags are part of the answer.
     """
 
-    def __init__(self) -> None:
-        self.before = b""
-        self.after = b""
-        self.least = sys.maxsize
-        """The size in bytes of the shortest chunk that fits this template."""
-        self.make: Callable[[str], Delta] = TextDelta
-        self.attempts = 0
-
-    def read(self, payload: bytes) -> Delta | None:
-        """Return the delta of a chunk that fits this template, or None for any other chunk."""
-        before, after = self.before, self.after
-        if not (
-            len(payload) >= self.least and payload.startswith(before) and payload.endswith(after)
-        ):
-            return None
-        try:
-            text = payload[len(before) : -len(after)].decode()
-        except UnicodeDecodeError:
-            return None
-        return self.make(text) if is_plain(text) else None
-
-    def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
-        """Derive the template from a chunk and its deltas `said`, if they are a single text. Return
-        False after too many attempts.
+    def __init__(self, tag: str = "") -> None:
+        """Create a filter. If the prompt already ends with the opening tag of a thought, `tag` is
+        this tag, because the answer begins within the thought. Otherwise, it is "".
         """
-        match said:
-            case [TextDelta(text, None)] if text and is_plain(text):
-                make: Callable[[str], Delta] = TextDelta
-            case [ReasoningDelta(text, name)] if text and is_plain(text):
-                make = partial(ReasoningDelta, name=name)
-            case _:
-                return True
-        self.attempts += 1
-        before, quoted, after = payload.partition(b'"%b"' % text.encode())
-        before, after = before + quoted[:1], quoted[-1:] + after
-        if deltas_of(before + SAMPLE.encode() + after) == [make(SAMPLE)]:
-            self.before, self.after, self.make = before, after, make
-            self.least = len(before) + 1 + len(after)
-        return self.attempts < MOST_ATTEMPTS
+        self.is_over = False
+        self.is_beginning = bool(tag)
+        """True while the model may repeat the opening tag of the prompt."""
+        self.tag = tag
+        """The opening tag of the current thought, or "" outside of a thought."""
+        self.held = ""
+        """Buffered text that may be the beginning of a tag."""
+        self.thoughts: list[str] = []
+        self.has_calls = False
+
+    def filter(self, deltas: list[Delta], start: int) -> None:
+        """Replace the deltas from position `start` with deltas that contain thoughts as reasoning."""
+        changed: list[Delta] = []
+        for delta in deltas[start:]:
+            match delta:
+                case TextDelta(text) if not self.is_over:
+                    changed += self.split(text, delta)
+                case ReasoningDelta(text) if text and (self.is_beginning or not self.tag):
+                    self.tag, self.is_beginning = "", False
+                    changed += [
+                        *self.released(),
+                        delta,
+                    ]  # The service separates the thoughts itself.
+                case ToolCallDelta():
+                    self.has_calls = True
+                    changed += [*self.released(), delta]
+                case Finish(reason):
+                    changed += [*self.end(reason), delta]
+                case _:
+                    changed.append(delta)
+        deltas[start:] = changed
+
+    def split(self, text: str, delta: TextDelta) -> list[Delta]:
+        text, self.held = self.held + text, ""
+        found: list[Delta] = []
+        while text:
+            if not self.tag:
+                said = text.lstrip()
+                if opened := _opening.match(said):
+                    self.tag, text = opened[0].lower(), said[opened.end() :].lstrip()
+                elif len(text) <= MOST_BLANKS and may_open(said):
+                    self.held = text
+                    break
+                else:
+                    self.is_over = True
+                    text = said if self.thoughts else text
+                    found.append(TextDelta(text, delta.logprobs))
+                    break
+            elif self.is_beginning:
+                said = text.lstrip()
+                if self.tag.startswith(said.lower()):
+                    self.held = text
+                    break
+                self.is_beginning = False
+                text = said[len(self.tag) :] if said.lower().startswith(self.tag) else text
+            elif closed := _closings[self.tag].search(text):
+                found += self.think(text[: closed.start()])
+                self.tag, text = "", text[closed.end() :]
+                self.thoughts = self.thoughts or [""]
+            else:
+                keep = kept_end(text, TAGS[self.tag])
+                found += self.think(text[: len(text) - keep])
+                self.held = text[len(text) - keep :]
+                break
+        return found
+
+    def think(self, text: str) -> list[Delta]:
+        text = text if any(self.thoughts) else text.lstrip()
+        if not text:
+            return []
+        self.thoughts.append(text)
+        return [ReasoningDelta(text, UNNAMED)]
+
+    def released(self) -> list[Delta]:
+        """Return the deltas of the buffered text, because other content follows."""
+        held, self.held = self.held, ""
+        if self.tag:
+            return self.think(held)
+        self.is_over = True
+        return [TextDelta(held)] if held and not (self.thoughts and held.isspace()) else []
+
+    def end(self, reason: str) -> list[Delta]:
+        """Return the deltas that remain at the end of an answer. A thought without a closing tag
+        becomes the answer, unless the finish reason is `length` or the model calls tools.
+        """
+        if self.is_over:
+            return []
+        found = self.released()
+        if self.tag and not self.has_calls and reason != "length":
+            found.append(TextDelta("".join(self.thoughts)))
+        self.is_over = True
+        return found
 
 
-def is_plain(text: str) -> bool:
-    """Return True if JSON represents the text without escapes."""
-    return text.isprintable() and '"' not in text and "\\" not in text
+def may_open(text: str) -> bool:
+    """Return True if more text could make `text` an opening tag."""
+    return text.lower() in _beginnings
 
 
-def deltas_of(payload: bytes) -> list[Delta]:
-    deltas: list[Delta] = []
-    try:
-        ChunkReader().read(msgspec.json.decode(payload, type=StreamChunk), deltas)
-    except msgspec.MsgspecError:
-        return []
-    return deltas
+def kept_end(text: str, closing: str) -> int:
+    """Return the number of characters at the end of the text that may belong to the closing tag or
+    the blanks before it.
+    """
+    lowered = text.lower()
+    size = min(len(closing) - 1, len(text))
+    kept = next((n for n in range(size, 0, -1) if lowered.endswith(closing[:n])), 0)
+    rest = text[: len(text) - kept]
+    return kept + min(len(rest) - len(rest.rstrip()), MOST_BLANKS)

@@ -17,8 +17,8 @@ from msgspec import structs
 from apps.agent.model import UNNUMBERED
 from apps.errors import ModelFailed
 from apps.process_state import on_reset
-from apps.workspace.openai.chunks import (
-    MOST_TOKENS,
+from apps.workspace.openai.chunks import MOST_TOKENS
+from apps.workspace.openai.wire import (
     CallPart,
     ChoiceDelta,
     ChunkChoice,

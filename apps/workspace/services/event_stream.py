@@ -1,4 +1,6 @@
-"""Decodes streamed answers, from the bytes of server-sent events to deltas."""
+"""Decodes streamed answers, from the bytes of server-sent events to deltas, and converts the finish
+reasons of services to OpenAI's.
+"""
 
 import json
 import logging
@@ -27,6 +29,7 @@ DONE = b"[DONE]"
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 """The types of deltas that count as content of an answer. Reasoning and stages do not count."""
 
+_between_words = re.compile(r"[^a-z]+")
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
 """Matches byte order marks, white space and `data:`, which some services send before the JSON of an
 event.
@@ -47,6 +50,33 @@ KEEP_ALIVES = frozenset(
     }
 )
 """The texts of keep-alive events, in lower case and without spaces or punctuation."""
+
+FINISH_WORDS = {
+    "stop": (
+        "stop", "eos", "eos_token", "end", "end_turn", "stop_sequence", "stop_token", "complete",
+        "completed", "done", "finish", "finished", "normal",
+    ),
+    "length": (
+        "length", "max_tokens", "max_token", "max_length", "max_output_tokens", "incomplete",
+        "max_completion_tokens", "model_length", "token_limit", "context_window_exceeded",
+        "model_context_window_exceeded",
+    ),
+    "tool_calls": ("tool_calls", "tool_call", "tool_use", "function_call", "function_calls"),
+    "content_filter": (
+        "content_filter", "content_filtered", "safety", "recitation", "blocklist", "spii",
+        "prohibited_content", "sensitive", "refusal", "blocked", "guardrail_intervened",
+    ),
+}  # fmt: skip
+"""Maps OpenAI's finish reasons to the words with which services report them."""
+FAILURE_WORDS = frozenset(
+    {
+        "abort", "aborted", "engine_error", "error", "failed", "failure", "insufficient_system_resource",
+        "internal_error", "network_error", "server_error",
+    }
+)  # fmt: skip
+"""The finish reasons which mean that the service failed and the answer is incomplete."""
+REASON_OF_WORD = {word: reason for reason, words in FINISH_WORDS.items() for word in words}
+LONGEST_REASON = 40
 
 
 class EventReader(Protocol):
@@ -236,3 +266,31 @@ def log_skipped(length: int) -> None:
 
 
 on_reset(log_skipped.cache_clear)
+
+
+def finish_reason(written: str) -> str:
+    """Convert a service's finish reason to OpenAI's. An unknown reason becomes `stop`.
+
+    Raises `ModelFailed` for a reason that means a failure.
+    """
+    if written in FINISH_WORDS:
+        return written
+    words = _between_words.sub("_", written[:LONGEST_REASON].lower())
+    word = words.strip("_").removeprefix("finish_reason_")
+    if word in FAILURE_WORDS:
+        raise ModelFailed(
+            f"The model's service ended the response with the finish reason {word}.",
+            reason="stream",
+        )
+    found = REASON_OF_WORD.get(word)
+    if found is None:
+        log_unknown_reason(word)
+    return found or "stop"
+
+
+@lru_cache(maxsize=100)  # A process logs each reason once.
+def log_unknown_reason(word: str) -> None:
+    logger.warning("A model's service ended a response with an unknown finish reason: %s", word)
+
+
+on_reset(log_unknown_reason.cache_clear)

@@ -13,7 +13,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 from django.contrib.auth.models import User
 from django.utils import timezone
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.insights.budgets.models import Budget, BudgetWindow
 from apps.insights.budgets.windows import window_at
 Budget.objects.all().delete()

@@ -15,7 +15,8 @@ from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.registry import Contribution, Opening
 from apps.workspace.loading.shared_loads import Loading, rules_of
-from apps.workspace.openai.chunks import ChunkReader, StreamChunk
+from apps.workspace.openai.chunks import ChunkReader
+from apps.workspace.openai.wire import StreamChunk
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.manifests import manifest
 from tests.fakes import FakeWorkspace, ScriptedModel, saying

@@ -9,7 +9,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from msgspec import structs
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.agent.tools import Invocation
 from apps.capabilities.registry import Opening, PredefinedContent
 from apps.capabilities.surroundings.capability import NO_TEAM, surroundings

@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.models import ApiKey
 from apps.accounts.preferences import Preferences
 from apps.catalog.models import Application

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db.models import CASCADE, CharField
 from django.test import Client
 
-from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import bucket_of, caller_in
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.legal_holds import LegalHold
 from apps.accounts.models import AuditEntry, ErasureReport

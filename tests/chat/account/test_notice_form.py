@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.models import NoticeSettings
 from apps.chat.socket.tab_updates import attention
 from apps.conversations.models import Conversation

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.catalog.models import Application
 from tests.chat.pages.test_views import add_application
 

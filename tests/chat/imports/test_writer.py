@@ -14,8 +14,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, caller_in
 from apps.catalog.models import Application
 from apps.chat import window
 from apps.chat.exports.conversation import document

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.chat.exports.conversation import markdown
 from apps.chat.visitors import adopt
 from apps.conversations.models import Conversation, Message

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.agent.events import TextDelta, TurnRestarted
 from apps.agent.messages import attachment_from_dict
 from apps.chat.models import Share

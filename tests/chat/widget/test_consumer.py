@@ -18,7 +18,7 @@ from apps.catalog.models import Application, Widget
 from apps.chat.widget.consumer import WidgetConsumer
 from apps.chat.widget.tokens import read_token
 from apps.conversations.models import Conversation, Message
-from apps.live.limits.rates import rates_of
+from apps.live.limits.quotas import rates_of
 from tests.chat.scripts import PATIENCE, Scene, StoredSession, Tab, add_application, says, scene
 from tests.chat.widget.widgets import KEY, SHOP, sign, token_of
 

@@ -9,7 +9,7 @@ from django.core import signing
 from django.test import Client
 from jwt.utils import base64url_encode
 
-from apps.accounts.buckets import widget_visitor
+from apps.accounts.caller import widget_visitor
 from apps.catalog.models import Widget
 from apps.chat.models import UsedIdentity
 from apps.chat.widget.identities import delete_expired

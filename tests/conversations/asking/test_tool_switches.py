@@ -10,7 +10,7 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.catalog.resolve import resolve_application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.asking.tool_switches import check_switches, tool_switches, with_switches

@@ -15,7 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.accounts import audit
-from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import bucket_of, caller_in
 from apps.accounts.legal_holds import LegalHold, holds
 from apps.accounts.models import AuditEntry
 from apps.chat.account.deletion import delete_conversations

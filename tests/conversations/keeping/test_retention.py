@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.contrib.auth.models import User
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.preferences import Preferences
 from apps.catalog.models import Application
 from apps.conversations.keeping.retention import erase_untouched, retention_words

@@ -9,8 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
-from apps.accounts.caller import Caller
+from apps.accounts.caller import Caller, bucket_of
 from apps.catalog.models import Application
 from apps.conversations.access import own
 from apps.conversations.keeping.search import search_in

@@ -18,7 +18,7 @@ from apps.live.hub import Hub
 from apps.live.leases import stop_run
 from apps.live.limits import queue
 from apps.live.limits.queue import ActiveRunCounts, next_up
-from apps.live.limits.run_slots import RunSlots
+from apps.live.limits.quotas import RunSlots
 from apps.live.models import Run
 from apps.live.process.sweeper import Sweeper
 from tests.contract import proves

@@ -14,7 +14,7 @@ import pytest
 
 from apps.errors import TooManyRuns
 from apps.live.limits import shared_slots
-from apps.live.limits.run_slots import NOTHING, OF_APPLICATION, OF_CALLER, RunSlots
+from apps.live.limits.quotas import NOTHING, OF_APPLICATION, OF_CALLER, RunSlots
 from apps.live.limits.shared_slots import KEY, Limit, SharedSlots
 from apps.workspace.egress.per_loop import forget_object, loop_object
 from tests.services import absence

@@ -36,7 +36,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model, login
 from django.test import RequestFactory
 from django.utils import timezone
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.models import ApiKey, Picture
 from apps.accounts.preferences import Preferences
 from apps.catalog.models import Application

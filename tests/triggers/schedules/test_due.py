@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.accounts.models import ApiKey, ServiceAccount
 from apps.catalog.acting_accounts import NOT_MANAGED
 from apps.catalog.actions import publish, save_draft, withdraw

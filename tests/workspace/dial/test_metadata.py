@@ -60,6 +60,7 @@ async def test_all_that_core_tells_of_a_model_is_known(settings):
         input_attachment_types=("image/*",),
         context_window=128000,
         defaults=MODEL["defaults"],
+        static_tools=tuple(MODEL["defaults"]["tools"]),
         files="path",
     )
     assert service.targets == ["GET /openai/models/gpt-4o"]

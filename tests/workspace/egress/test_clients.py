@@ -14,8 +14,7 @@ import httpx
 import httpx2
 import pytest
 
-from apps.accounts.authentication import is_local
-from apps.accounts.sender_headers import read_headers
+from apps.accounts.authentication import is_local, read_headers
 from apps.errors import EgressRefused
 from apps.workspace.egress import guarded_transports
 from apps.workspace.egress.bodies import BodyUnreadable, ResponseBodyTooLarge, read_body

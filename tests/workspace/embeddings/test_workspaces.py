@@ -13,7 +13,7 @@ from apps.runs.workspaces import InstalledFirst
 from apps.workspace.dial.core import Core
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.service import ServiceEmbedder
-from apps.workspace.local.deployments.providers import NotOfThatKind
+from apps.workspace.local.deployments.found_deployments import NotOfThatKind
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.embeddings import OpenAIEmbeddings

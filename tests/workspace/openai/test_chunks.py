@@ -19,7 +19,8 @@ from apps.agent.events import (
 )
 from apps.agent.messages import Attachment
 from apps.agent.model import UNNUMBERED, Delta, Finish, ReasoningDelta, StagePart, ToolCallDelta
-from apps.workspace.openai.chunks import ChunkReader, StreamChunk
+from apps.workspace.openai.chunks import ChunkReader
+from apps.workspace.openai.wire import StreamChunk
 from tests.tables import each_row
 
 

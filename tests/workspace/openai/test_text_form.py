@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from apps.agent.events import TextDelta
 from apps.agent.model import Delta, ReasoningDelta
-from apps.workspace.openai.events import MOST_ATTEMPTS, CompletionEvents, TextForm
+from apps.workspace.openai.chunks import MOST_ATTEMPTS, TextForm
+from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.services.event_stream import EventDecoder
 from tests.tables import each_row
 from tests.workspace.openai.service import text

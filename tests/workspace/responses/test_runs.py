@@ -25,8 +25,7 @@ from apps.agent.messages import ModelMessage
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
-from apps.workspace.local.deployments.lookup import read_row
-from apps.workspace.local.deployments.providers import make_model
+from apps.workspace.local.deployments.found_deployments import make_model, read_row
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.fakes import FakeWorkspace, timeless, tool

@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.accounts.buckets import caller_in
+from apps.accounts.caller import caller_in
 from apps.catalog.access import usable
 from apps.chat.imports.tree import UnreadableConversation
 from apps.chat.imports.writer import ConversationImportReport, import_file

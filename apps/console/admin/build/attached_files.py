@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.capabilities.documents.document_vectors import request_vector
 from apps.capabilities.documents.retrieval import Passage, page_label
@@ -21,7 +21,7 @@ from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.workspace.local.corpora.attached import LocalCorpus
 from apps.workspace.local.corpora.corpus import Corpus, CorpusDocument, index_again
-from apps.workspace.local.deployments.providers import find_embedder
+from apps.workspace.local.deployments.found_deployments import find_embedder
 
 MOST_RESULTS = 10
 REQUEST_CHARACTERS = 1_000

@@ -39,7 +39,7 @@ from apps.console.admin.rows.recorded import HISTORY_FIELDS
 from apps.errors import ModelFailed
 from apps.workspace.local.deployments.capabilities import capabilities_of
 from apps.workspace.local.deployments.deployment import BUILT_IN_PROVIDERS, Deployment
-from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.found_deployments import read_row
 from apps.workspace.local.deployments.probes import probe_deployment
 from apps.workspace.local.deployments.service_models import (
     can_list,

@@ -15,7 +15,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.capabilities.mcp.administration import list_server, reconnect, sessions
 from apps.console.admin.connect.mcp_server_form import McpServerForm
 from apps.console.admin.connect.mcp_sessions import (

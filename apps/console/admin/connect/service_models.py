@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.errors import ModelFailed
-from apps.workspace.local.deployments.lookup import read_row
+from apps.workspace.local.deployments.found_deployments import read_row
 from apps.workspace.local.deployments.service_models import (
     can_list,
     make_deployment,

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
-from apps.accounts.buckets import bucket_of, caller_in
+from apps.accounts.caller import bucket_of, caller_in
 from apps.accounts.client_address import address_of
 from apps.accounts.teams import teams_of
 from apps.catalog.access import usable

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.accounts.models import AuditEntry
 from apps.console.admin.callers import (
     application_titles,

@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent, Event
-from apps.accounts.buckets import bucket_of, owner_ids
+from apps.accounts.caller import bucket_of, owner_ids
 from apps.accounts.client_address import address_of
 from apps.accounts.models import LegalHold
 from apps.console.admin.callers import caller_names, shown_caller

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import may_manage

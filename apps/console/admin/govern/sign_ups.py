@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import SignUp
 from apps.accounts.sign_up import sign_up

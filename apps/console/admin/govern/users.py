@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
 from apps.accounts.permissions import is_last_superuser

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent, Event
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
 from apps.chores import Chore
 from apps.console.admin.link_choices import link_choices

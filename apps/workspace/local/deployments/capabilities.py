@@ -48,7 +48,7 @@ def known_capabilities(row: Deployment) -> ModelCapabilities:
     """Return the capabilities that are known by the model's name. Nothing is known about an
     application that uses DIAL's protocol.
     """
-    if row.kind != Deployment.Kind.CHAT or row.features.get("dial") is True:
+    if row.kind != Deployment.Kind.CHAT or row.speaks_dial:
         return UNKNOWN
     if row.provider == Deployment.Provider.DEMO:
         return DEMO

@@ -148,6 +148,11 @@ class Deployment(VersionedRow):
         return self.display_name or self.deployment_id
 
     @property
+    def speaks_dial(self) -> bool:
+        """True if the service uses DIAL's protocol, so that the deployment may be an application."""
+        return isinstance(self.features, dict) and self.features.get("dial") is True
+
+    @property
     def address(self) -> str:
         return service_address(self.provider, self.base_url)
 

@@ -61,7 +61,7 @@ def unfit_reason(row: Deployment) -> str:
     """
     if row.kind != row.Kind.CHAT:
         return f"is of the kind {row.kind!r}"
-    if isinstance(row.features, dict) and row.features.get("dial") is True:
+    if row.speaks_dial:
         # Its tools might run twice.
         return "may be an application, because it uses DIAL's protocol"
     return ""

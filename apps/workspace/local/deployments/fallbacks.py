@@ -1,40 +1,64 @@
-"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails.
+"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails. A circuit
+breaker stops calls to a deployment after too many consecutive failures.
 
 Only deployments in our database can have fallbacks or be fallbacks. Applications and DIAL Core's
 deployments have none.
+
+Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
+a deployment's row, so a deployment that an operator has fixed is called again at once.
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Protocol
 
+from channels.db import database_sync_to_async
 from django.conf import settings
 from msgspec import structs
 
 from apps import aged_cache
 from apps.aged_cache import AgedCache
 from apps.agent.answers.model_fallbacks import Candidate, FallbackChain, NoBreaker
-from apps.agent.model import Model, ModelRequest
+from apps.agent.model import Model
 from apps.errors import DeploymentNotFound
+from apps.manifest.servers import origin_of
 from apps.process_state import on_reset
-from apps.workspace.local.deployments.breakers import RowBreaker, key_of_row
+from apps.workspace.egress.per_loop import loop_object
+from apps.workspace.local.deployments.fallback_requests import adapt_request
 from apps.workspace.local.deployments.fallback_rules import MOST_FALLBACKS
-from apps.workspace.local.deployments.lookup import FoundDeployment, RowVersion, find_deployment
-from apps.workspace.local.deployments.personal_keys import PersonalModel, may_follow
-from apps.workspace.port import DeploymentInfo
-from apps.workspace.services.static_tools import TOOLS, listed_tools
+from apps.workspace.local.deployments.found_deployments import (
+    FoundDeployment,
+    RowVersion,
+    find_deployment,
+    make_model,
+)
+from apps.workspace.local.deployments.personal_keys import (
+    PersonalModel,
+    find_key,
+    host_of,
+    may_follow,
+)
+from apps.workspace.port import KeyUse
+from apps.workspace.stored_files import Files
 
 logger = logging.getLogger(__name__)
 
-EFFORT = "reasoning_effort"
-LIMITS = frozenset({"max_tokens", "max_completion_tokens"})
-"""The two names of the limit on output tokens. Services reject requests with both."""
-MISSING = object()
+BREAKER_FAILURES = 5
+"""The number of consecutive failures after which a breaker opens. With its retries, one request to
+an unavailable service causes four failures.
+"""
+BREAKER_WINDOW_SECONDS = 60.0
+"""The time in seconds after which a failure no longer counts."""
+BREAKER_OPEN_SECONDS = 30.0
+"""The time in seconds after which a breaker allows a trial call. Most services' rate limits have
+reset by then.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +73,20 @@ _fallbacks = AgedCache[RowVersion, Fallbacks]()
 on_reset(_fallbacks.clear)
 
 
-MakeModel = Callable[[FoundDeployment], Awaitable[Model]]
-
-
-async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
+async def make_chain(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None = None,
+    use: KeyUse = "platform",
+) -> Model:
     """Return a model that calls the deployment and its fallbacks, with their circuit breakers.
 
     Each deployment is called with the key of its own row, or with a user's key for its service, so
-    no key is sent to another provider. Propagates errors from `make`.
+    no key is sent to another provider. Raises the same errors as `paid_model`.
     """
+    make = partial(paid_model, files=files, idle_seconds=idle_seconds, user_id=user_id, use=use)
     model = await make(found)
     if found.info.kind != "chat" or found.info.is_application:
         return model
@@ -70,6 +99,32 @@ async def make_chain(found: FoundDeployment, make: MakeModel) -> Model:
             window = other.info.context_window
             candidates.append(structs.replace(fallback, adapt=adapt, window=window))
     return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
+
+
+async def paid_model(
+    found: FoundDeployment,
+    *,
+    files: Files,
+    idle_seconds: float | None,
+    user_id: int | None,
+    use: KeyUse,
+) -> Model:
+    """Return the deployment as a model. If the user has stored a key for its service, the model is
+    called with this key.
+
+    The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
+    for a deployment that is not a chat model.
+    """
+    make = partial(make_model, files=files, idle_seconds=idle_seconds)
+    if user_id is None or not found.takes_personal_keys:
+        return make(found)
+    find = database_sync_to_async(find_key)
+    key: str = await find(user_id, found.provider, found.base_url)
+    if not key:
+        return make(found)
+    personal = make(found.with_key(key))
+    installed = make(found) if use == "person_first" else None
+    return PersonalModel(personal, host_of(origin_of(found.base_url)), installed)
 
 
 def candidate(found: FoundDeployment, model: Model) -> Candidate:
@@ -116,42 +171,125 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
     return Fallbacks(tuple(chosen.values())[1:], skipped)
 
 
-def adapt_request(
-    request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
-) -> ModelRequest:
-    """Adapt a request that was made for the deployment `first` to the deployment `info`: its
-    defaults, limits and own tools.
-    """
-    defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
-    own = {
-        name: value
-        for name, value in request.parameters.items()
-        if name in request.chosen or defaults.get(name, MISSING) != value
-    }
-    static = listed_tools(info.defaults, info.id)
-    return structs.replace(
-        request,
-        parameters=with_defaults(own, info),
-        static_tools=static if request.lists_static else request.static_tools,
-        marks_cache=info.features.get("cache") is True,
-    )
+class BreakerStore(Protocol):
+    """Stores circuit breakers by key. An unknown breaker is closed. Methods never raise."""
+
+    async def admits(self, key: str) -> bool: ...
+
+    async def failed(self, key: str) -> bool: ...
+
+    async def succeeded(self, key: str, began: float) -> bool:
+        """Record a success of a call that began at `began`. Return True if this closed an open
+        breaker.
+        """
+        ...
+
+    async def open_seconds(self) -> dict[str, float]:
+        """Return the remaining seconds of each open breaker by key. The value is 0 if the breaker
+        allows a trial call.
+        """
+        ...
+
+    async def close(self, key: str) -> None: ...
 
 
-def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
-    """Return the request's `own` parameters, merged over the deployment's defaults. Drop values
-    that the model is known not to support: an unknown effort, or an answer longer than its limit.
-    """
-    has_limit = not LIMITS.isdisjoint(own)
-    defaults = {
-        name: value
-        for name, value in info.defaults.items()
-        if name != TOOLS and not (has_limit and name in LIMITS)
-    }
-    parameters = {**defaults, **own}
-    if info.reasoning_efforts and parameters.get(EFFORT) not in info.reasoning_efforts:
-        parameters.pop(EFFORT, None)
-    if (most := info.max_output_tokens) is not None:
-        for name in LIMITS & parameters.keys():
-            if type(parameters[name]) is int:  # In Python, a bool is an int too.
-                parameters[name] = min(parameters[name], most)
-    return parameters
+@dataclass(slots=True)
+class BreakerState:
+    """The state of a circuit breaker. All times are of the monotonic clock."""
+
+    failures: list[float] = field(default_factory=list)
+    """The times of the recent failures."""
+    until: float = 0.0
+    """The time until which the breaker stays open, or 0 while it is closed."""
+    opened_at: float = 0.0
+
+
+class ProcessBreakers:
+    """Stores circuit breakers in the memory of this process, instead of in Redis."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, BreakerState] = {}
+
+    async def admits(self, key: str) -> bool:
+        state = self.states.get(key)
+        if state is None or not state.until:
+            return True
+        now = time.monotonic()
+        if now < state.until:
+            return False
+        # This call tests the deployment for all other calls. If it gets no answer, another call can
+        # test it later.
+        state.until = now + BREAKER_OPEN_SECONDS
+        return True
+
+    async def failed(self, key: str) -> bool:
+        now, state = time.monotonic(), self.states.setdefault(key, BreakerState())
+        if state.until:
+            return True
+        begin = now - BREAKER_WINDOW_SECONDS
+        state.failures = [*(moment for moment in state.failures if moment > begin), now]
+        if len(state.failures) < BREAKER_FAILURES:
+            return False
+        state.until, state.opened_at = now + BREAKER_OPEN_SECONDS, now
+        return True
+
+    async def succeeded(self, key: str, began: float) -> bool:
+        state = self.states.get(key)
+        # A long answer that began before the failures does not show that the service works now.
+        if state is None or began < state.opened_at:
+            return False
+        await self.close(key)
+        return state.until > 0
+
+    async def open_seconds(self) -> dict[str, float]:
+        now = time.monotonic()
+        states = list(self.states.items())  # The admin calls this from another thread.
+        return {key: max(0.0, one.until - now) for key, one in states if one.until}
+
+    async def close(self, key: str) -> None:
+        self.states.pop(key, None)
+
+
+process_breakers = ProcessBreakers()
+
+
+@on_reset
+def forget_breakers() -> None:
+    process_breakers.states.clear()
+
+
+def breaker_store() -> BreakerStore:
+    if not settings.REDIS_URL:
+        return process_breakers
+    # Importing Redis's client takes half a second.
+    from apps.workspace.local.deployments.shared_breakers import SharedBreakers
+
+    store: BreakerStore = loop_object(SharedBreakers, SharedBreakers)
+    return store
+
+
+def key_of_row(pk: int, version: int) -> str:
+    return f"{pk}.{version}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowBreaker:
+    """The circuit breaker of one deployment."""
+
+    key: str
+    name: str
+    """The deployment's ID in log messages."""
+
+    async def admits(self) -> bool:
+        return await breaker_store().admits(self.key)
+
+    async def failed(self) -> bool:
+        is_open = await breaker_store().failed(self.key)
+        if is_open:
+            seconds = BREAKER_OPEN_SECONDS
+            logger.warning("Opened the circuit breaker of %s for at least %g s", self.name, seconds)
+        return is_open
+
+    async def succeeded(self, began: float) -> None:
+        if await breaker_store().succeeded(self.key, began):
+            logger.info("Closed the circuit breaker of %s again", self.name)

@@ -2,11 +2,9 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
@@ -17,11 +15,7 @@ from apps.agent.model import Delta, Model, ModelRequest, Payer
 from apps.errors import ModelFailed, PersonalKeyRefused
 from apps.manifest.servers import origin_of
 from apps.workspace.local.deployments.deployment import BUILT_IN_PROVIDERS, Deployment
-from apps.workspace.local.deployments.lookup import FoundDeployment
-from apps.workspace.local.deployments.providers import make_model
 from apps.workspace.local.secrets.field import SecretField
-from apps.workspace.port import KeyUse
-from apps.workspace.stored_files import Files
 
 LONGEST_ORIGIN = 300
 LONGEST_KEY = 1_000
@@ -155,33 +149,3 @@ def may_follow(other: Model, first: Model) -> bool:
 
 def is_refusal(failure: ModelFailed) -> bool:
     return failure.status in REFUSED or failure.code == NO_MONEY
-
-
-def with_key(found: FoundDeployment, key: str) -> FoundDeployment:
-    return replace(found, api_key=key, api_key_env="")
-
-
-async def paid_model(
-    found: FoundDeployment,
-    *,
-    files: Files,
-    idle_seconds: float | None,
-    user_id: int | None = None,
-    use: KeyUse = "platform",
-) -> Model:
-    """Return the deployment as a model. If the user has stored a key for its service, the model is
-    called with this key.
-
-    The key is read for each run, so a removed key is not used again. Raises `DeploymentNotFound`
-    for a deployment that is not a chat model.
-    """
-    make = partial(make_model, files=files, idle_seconds=idle_seconds)
-    if user_id is None or not found.takes_personal_keys:
-        return make(found)
-    find = database_sync_to_async(find_key)
-    key: str = await find(user_id, found.provider, found.base_url)
-    if not key:
-        return make(found)
-    personal = make(with_key(found, key))
-    installed = make(found) if use == "person_first" else None
-    return PersonalModel(personal, host_of(origin_of(found.base_url)), installed)

@@ -4,8 +4,11 @@ import asyncio
 
 from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embedder
-from apps.workspace.local.deployments.lookup import FoundDeployment
-from apps.workspace.local.deployments.providers import make_chat_model, make_embedder
+from apps.workspace.local.deployments.found_deployments import (
+    FoundDeployment,
+    make_chat_model,
+    make_embedder,
+)
 from apps.workspace.local.models import Deployment
 from apps.workspace.services.probe import SECONDS, STATUS_RESULTS, ProbeResult, probe
 

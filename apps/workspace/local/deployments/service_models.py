@@ -6,7 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from apps.workspace.anthropic.model import columns_of, key_headers
-from apps.workspace.local.deployments.lookup import FoundDeployment, deployment_key, speaks_dial
+from apps.workspace.local.deployments.found_deployments import (
+    FoundDeployment,
+    deployment_key,
+)
 from apps.workspace.local.models import Deployment
 from apps.workspace.openai.model import make_service
 from apps.workspace.services.client import ModelService
@@ -29,7 +32,7 @@ def can_list(deployment: Deployment) -> bool:
     deployment has its own URL.
     """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
-    return deployment.provider in listing and not speaks_dial(deployment.features)
+    return deployment.provider in listing and not deployment.speaks_dial
 
 
 async def models_of_service(found: FoundDeployment) -> list[ListedModel]:

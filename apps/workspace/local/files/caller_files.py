@@ -3,6 +3,7 @@ calls.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Concatenate, ParamSpec, TypeVar
 
 from apps.errors import FileRefused
@@ -16,6 +17,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+@dataclass(frozen=True, slots=True)
 class LocalFiles:
     """The files of a caller. New files are stored in `folder`, a path in the caller's bucket that
     ends with a slash, or "" for the bucket itself.
@@ -24,10 +26,9 @@ class LocalFiles:
     whose IDs `application_files` returns.
     """
 
-    def __init__(self, bucket: str, folder: str = "", application_files: Ids = tuple) -> None:
-        self.bucket = bucket
-        self.folder = folder
-        self.reader = FileReader(bucket, application_files)
+    bucket: str
+    folder: str = ""
+    application_files: Ids = tuple
 
     async def home(self) -> str:
         return write_path(self.owner(), self.folder)
@@ -79,7 +80,8 @@ class LocalFiles:
     async def look(
         self, function: Callable[Concatenate[FileReader, P], R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        return await on_file_thread(function, self.reader, *args, **kwargs)
+        reader = FileReader(self.bucket, self.application_files)
+        return await on_file_thread(function, reader, *args, **kwargs)
 
     def owner(self) -> str:
         """Return the caller's bucket. Raises `FileRefused` if the caller has no bucket."""

@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.accounts.legal_holds import holds
 from apps.accounts.models import ApiKey
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS

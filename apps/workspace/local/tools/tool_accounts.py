@@ -10,7 +10,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from apps.accounts.buckets import of_person
+from apps.accounts.caller import of_person
 from apps.manifest.secrets import Credential
 from apps.workspace.local.secrets.field import SecretField
 

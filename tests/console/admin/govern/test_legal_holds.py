@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.legal_holds import is_held
 from apps.accounts.models import AuditEntry, LegalHold
 from apps.conversations.models import Conversation

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 
-from apps.accounts.buckets import WidgetVisitor, widget_bucket
+from apps.accounts.caller import WidgetVisitor, widget_bucket
 from apps.accounts.models import AuditEntry, Team
 from apps.console.admin.callers import caller_names, shown_caller
 from tests.accounts.teams import make_team

@@ -13,7 +13,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.buckets import bucket_of
+from apps.accounts.caller import bucket_of
 from apps.accounts.models import Team
 from apps.capabilities.mcp.administration import PooledSession
 from apps.catalog.actions import request_publishing, save_draft

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.workspace.local.deployments.capabilities import DEMO, capabilities_of, tool_limit
-from apps.workspace.local.deployments.lookup import read_row
-from apps.workspace.local.deployments.providers import make_chat_model
+from apps.workspace.local.deployments.found_deployments import make_chat_model, read_row
 from apps.workspace.local.models import Deployment
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.text_tools.model import TextToolModel
@@ -86,7 +85,7 @@ def test_the_window_of_a_model_that_the_catalogue_has_none_of_is_the_listed_one(
 def test_the_longest_answer_is_the_limit_that_anthropics_api_requires():
     info = read_row(row(provider="anthropic", max_output_tokens=300)).info
 
-    assert (info.features, info.max_output_tokens) == ({"max_output_tokens": 300}, 300)
+    assert (info.features, info.can.max_output_tokens) == ({"max_output_tokens": 300}, 300)
 
 
 @proves("T-51")

@@ -13,13 +13,11 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from apps.accounts.buckets import caller_in
-from apps.accounts.caller import Caller, ClientInfo, KeyLimits
+from apps.accounts.caller import Caller, ClientInfo, KeyLimits, caller_in
 from apps.agent.events import ModelUsage
 from apps.errors import RateLimitReached
-from apps.live.limits import rates
+from apps.live.limits.quotas import Rate, RemainingRate, admit_request, rates_of, spend
 from apps.live.limits.rate_counts import RateCounts
-from apps.live.limits.rates import Rate, RemainingRate, rates_of, spend
 from apps.manifest.features.features import Features, RateLimits
 from apps.workspace.egress.per_loop import loop_object
 from tests.services import absence
@@ -198,7 +196,7 @@ async def test_the_tokens_of_an_answer_are_counted_in_the_background(settings: A
     spend([rate, requests(rate.name, 1)], [ModelUsage("a", 20, 5), ModelUsage("b", 10, 5)])
     await asyncio.gather(*loop_object(RateCounts, RateCounts).tasks)
 
-    assert lefts(await rates.admit_request([rate])) == [60]
+    assert lefts(await admit_request([rate])) == [60]
 
 
 async def test_while_redis_is_away_the_process_counts_for_itself(

@@ -12,13 +12,12 @@ from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import Model, ModelRequest
 from apps.demo.model import DemoModel
 from apps.errors import DeploymentNotFound, Unsupported
-from apps.workspace.local.deployments.lookup import find_deployment
+from apps.workspace.local.deployments.found_deployments import find_deployment
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.model import OpenAIService
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.model import ServiceModel
-from apps.workspace.services.static_tools import listed_tools
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db
@@ -94,7 +93,7 @@ async def test_a_deployment_of_the_responses_api_tells_its_parameters_and_its_ow
     info = await WORKSPACE.deployment("gpt")
     found = await find_deployment("gpt")
 
-    (tool,) = listed_tools(info.defaults, info.id)
+    (tool,) = info.static_tools
     assert tool["static_function"]["name"] == "web_search"
     assert info.supported_parameters is not None
     assert {"temperature", "stop"} & info.supported_parameters == {"temperature"}

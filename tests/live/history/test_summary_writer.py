@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import DataError, OperationalError
 
-from apps.live.history.row_queue import RowQueue
+from apps.live.history.summary_writer import RowQueue
 from apps.live.hub import Hub
 
 
