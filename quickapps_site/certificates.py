@@ -26,8 +26,8 @@ def trust_authorities(folder: Path, bundle: Path) -> None:
     own = sorted(folder.glob("*.crt"))
     if not own:
         raise ImproperlyConfigured(
-            f"USE_SYSTEM_CA_CERTS is set, but {folder} has no *.crt file. Put the certificates of "
-            "your authorities there."
+            f"USE_SYSTEM_CA_CERTS is set, but {folder} has no *.crt file. Add your "
+            "CA certificates to this folder."
         )
     certificates = dict.fromkeys(certificates_of([*usual_bundle(), *own]))
     write_at_once(bundle, "".join(f"{one}\n" for one in certificates))
@@ -54,9 +54,7 @@ def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
                 raise ValueError("it has no certificate in PEM format")
             ssl.create_default_context(cadata="\n".join(found))
         except (OSError, ValueError) as error:  # `ssl.SSLError` is an `OSError`.
-            raise ImproperlyConfigured(
-                f"{source} is not a file of certificates: {error}."
-            ) from error
+            raise ImproperlyConfigured(f"{source} is not a certificate file: {error}.") from error
         yield from found
 
 

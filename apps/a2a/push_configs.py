@@ -78,7 +78,9 @@ def check_url(url: str) -> None:
     is_writable = len(url) <= LONGEST_URL and url.isprintable() and " " not in url
     if not host or not is_writable or not has_usable_host(url):
         shown = shorten_text(url)
-        raise InvalidParams(f"url: {shown!r} is not an HTTP URL of up to {LONGEST_URL} characters.")
+        raise InvalidParams(
+            f"url: {shown!r} is not an HTTP URL, or is longer than {LONGEST_URL} characters."
+        )
     try:
         check_written_host(trust_of(url), host)
     except EgressRefused as error:

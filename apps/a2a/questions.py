@@ -64,7 +64,7 @@ def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
     if len(questions) > 1:
         raise InvalidParams(f"The task has {len(questions)} open questions. {DATA_ADVICE}")
     if not text.strip() or questions[0].kind not in ANSWERS:
-        raise InvalidParams(f"The message does not answer the question of the task. {DATA_ADVICE}")
+        raise InvalidParams(f"The message does not answer the task's question. {DATA_ADVICE}")
     return frame_of(run, questions[0], ANSWERS[questions[0].kind](questions[0].asked, text))
 
 

@@ -127,7 +127,9 @@ def read_task_answer(
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
         context = shorten_text(message.context_id)
-        raise InvalidParams(f"contextId: the task does not belong to {context!r}. Leave it out.")
+        raise InvalidParams(
+            f"contextId: the task does not belong to the context {context!r}. Omit contextId."
+        )
     return run, read_answer(run, message)
 
 
@@ -146,7 +148,7 @@ def find_context(caller: Caller, application: ResolvedApplication, context_id: s
 
 def unknown_context(context_id: str) -> InvalidParams:
     context = shorten_text(context_id)
-    return InvalidParams(f"Unknown contextId: {context!r}. Leave it out to start a new one.")
+    return InvalidParams(f"Unknown contextId: {context!r}. Omit contextId to start a new context.")
 
 
 @transaction.atomic

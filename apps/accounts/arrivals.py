@@ -45,7 +45,7 @@ class Invitation(models.Model):
         "email address",
         blank=True,
         help_text=(
-            "The email address of the account. If the server can send email, the link "
+            "The account's email address. If the server can send email, the invitation link "
             "is sent to this address and is not shown."
         ),
     )
@@ -66,7 +66,7 @@ class Invitation(models.Model):
         "sent",
         default=False,
         editable=False,
-        help_text="True if the link was emailed to the address of the account.",
+        help_text="True if the link was emailed to the account's address.",
     )
     used_by = models.OneToOneField(
         settings.AUTH_USER_MODEL,

@@ -300,7 +300,7 @@ async def write_use(row: Noted) -> None:
         await database_sync_to_async(due.update)(last_used_at=now)
     except Exception:
         logger.exception(
-            "Failed to store when the %s %s was last used", model._meta.verbose_name, value
+            "Failed to store the time of the last use of the %s %s", model._meta.verbose_name, value
         )
 
 

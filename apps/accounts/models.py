@@ -137,14 +137,14 @@ class ApiKey(AbstractAPIKey):
         "catalog.Application",
         blank=True,
         related_name="api_keys",
-        help_text="The applications that the key can use. Select none for all.",
+        help_text="The applications that the key can use. Select none to allow all applications.",
     )
     is_limited = models.BooleanField(
         "limited",
         default=False,
         help_text=(
-            "If on, the key can use only the selected applications. If all of them are "
-            "deleted, it can use none."
+            "If this setting is on, the key can use only the selected applications. If all of them are "
+            "deleted, the key cannot use any application."
         ),
     )
     expiry_date = BoundedDateTimeField(

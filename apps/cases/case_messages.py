@@ -73,7 +73,7 @@ class CaseTurns(BaseModel):
     def ends_with_a_question(cls, turns: list[CaseTurn]) -> list[CaseTurn]:
         last = turns[-1]
         if last.role != "user":
-            raise ValueError("the last message must be from the user: it is the question")
+            raise ValueError("the last message must be the user's question")
         if not last.text.strip() and not last.files:
             raise ValueError("the last message is empty; add text or a file")
         return turns

@@ -48,7 +48,7 @@ class Case(VersionedRow):
         "from a real run",
         default=False,
         editable=False,
-        help_text="Contains a user's messages; exported only on request.",
+        help_text="True if the test case contains a user's messages. Such a test case is exported only on request.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

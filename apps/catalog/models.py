@@ -73,7 +73,7 @@ class Application(VersionedRow):
         default="",
         validators=[validate_icon],
         help_text=(
-            "An emoji, or a color for its initials, from colour:0 to colour:11. Leave "
+            "An emoji, or a color for the initials, from colour:0 to colour:11. Leave "
             "empty for initials on an automatic color."
         ),
     )

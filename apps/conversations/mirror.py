@@ -218,7 +218,7 @@ def restore_conversation(document: MirroredConversation) -> bool:
         before = None if one.parent == one.id else one.parent
         if before is not None and before not in rows:
             raise NotRestored(
-                f"messages: {one.id} follows {one.parent}, which does not come before it"
+                f"messages: the parent of {one.id}, {one.parent}, does not come before it"
             )
         rows[one.id] = Message.objects.create(
             uuid=one.id,

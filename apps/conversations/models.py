@@ -125,7 +125,7 @@ class Conversation(models.Model):
         choices=Team.Visibility,
         null=True,
         editable=False,
-        help_text="Who else can read the conversation, as set in the team when the conversation began.",
+        help_text="The other users who can read the conversation, as set in the team when the conversation began.",
     )
     folder = models.ForeignKey(
         Folder, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"

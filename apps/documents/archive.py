@@ -35,7 +35,7 @@ class Archive:
             content = part.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise UnreadableDocument(
-                f"a part of it is too large when unpacked; the limit is {MOST_BYTES // 2**20} MB."
+                f"part of it is too large when unpacked; the limit is {MOST_BYTES // 2**20} MB."
             )
         return content
 

@@ -87,7 +87,7 @@ async def unsupported_parameters(
     if parameters.get("logprobs") and "logprobs" not in supported:
         raise invalid(
             "logprobs",
-            "The model of this application does not report log probabilities. Leave 'logprobs' out.",
+            "The application's model does not report log probabilities. Leave 'logprobs' out.",
         )
     return frozenset(parameters.keys() - supported)
 

@@ -48,7 +48,8 @@ def check_csrf(scope: Mapping[str, Any]) -> None:
     check.process_request(request)
     if check.process_view(request, lambda _: HttpResponse(), (), {}) is not None:
         raise Forbidden(
-            "csrf_failed", "Send the cookie csrftoken in the header X-CSRFToken as well."
+            "csrf_failed",
+            "Send the value of the csrftoken cookie in the X-CSRFToken header as well.",
         )
 
 

@@ -106,7 +106,7 @@ def check_size(texts: Sequence[str]) -> None:
     if sum(map(len, texts)) > MOST_CHARACTERS:
         raise invalid(
             "input",
-            f"The texts are too long; the limit of a request is {MOST_CHARACTERS:,} characters.",
+            f"The texts are too long; the limit is {MOST_CHARACTERS:,} characters per request.",
         )
 
 

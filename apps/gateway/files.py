@@ -159,7 +159,7 @@ class FileConsumer(FilesConsumer):
             raise files.missing(self.path)
         check_name(self.name)
         if any(segment.endswith(".") for segment in self.name.split("/")):
-            raise FileRefused("A part of the path ends with a dot. Use another name.")
+            raise FileRefused("A segment of the path ends with a dot. Use a different name.")
         condition = condition_of(self.header(b"if-match"), self.header(b"if-none-match"))
         parts = self.body_parts(settings.DEFAULT_FILE_LOADING_SIZE_LIMIT + OVERHEAD_BYTES)
         sent = await uploaded_file(self.header(b"content-type"), parts)

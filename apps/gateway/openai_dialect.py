@@ -134,7 +134,9 @@ def check_supported(request: OpenAIRequest) -> None:
     if request.store:
         raise invalid("store", "This server does not store answers for clients. Leave 'store' out.")
     if set(request.modalities or ()) - {"text"}:
-        raise invalid("modalities", "Only text is supported. Use ['text'], or leave it out.")
+        raise invalid(
+            "modalities", "Only text is supported. Use ['text'], or leave 'modalities' out."
+        )
     if request.stream_options is not None and not request.stream:
         raise invalid("stream_options", "This is only allowed with 'stream': true.")
     if request.max_tokens is not None and request.max_completion_tokens is not None:

@@ -85,7 +85,9 @@ class Run(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.UUIDField(db_index=True)
     request = models.UUIDField(
-        help_text=("The ID that the client chose, so that the same request is run only once.")
+        help_text=(
+            "The ID that the client chose. A repeated request with the same ID is run only once."
+        )
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
@@ -108,8 +110,8 @@ class Run(models.Model):
         db_default="",
         editable=False,
         help_text=(
-            "The run counts towards this owner's limit of running answers. Empty for the "
-            "limit of the bucket."
+            "The run counts towards this owner's limit on running answers. If empty, it counts "
+            "towards the bucket's limit."
         ),
     )
     caller = models.JSONField(default=dict)
@@ -117,7 +119,7 @@ class Run(models.Model):
     unattended = models.JSONField(
         null=True,
         editable=False,
-        help_text="The timeout in seconds for questions of a run without a user.",
+        help_text="The timeout in seconds for questions in a run without a user.",
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)

@@ -25,5 +25,5 @@ def check_web_address(uri: str, path: str) -> str:
     other URI.
     """
     if not uri.startswith(WEB) or len(uri) > LONGEST_URI:
-        raise invalid(f"{path}.uri", f"Use an http(s) URL, or a URI {TEMPLATE}.")
+        raise invalid(f"{path}.uri", f"Use an http(s) URL, or a URI of the form {TEMPLATE}.")
     return uri

@@ -229,7 +229,7 @@ def check_background(request: RunRequest) -> None:
     if find_token(request.messages) is not None:
         raise invalid(
             "background",
-            "The last response asks for an approval or an answer. Leave 'background' out.",
+            "The last response is waiting for an approval or an answer. Leave 'background' out.",
         )
 
 

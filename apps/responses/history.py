@@ -102,7 +102,7 @@ def in_conversation(caller: Caller, written: str | Object) -> Context:
         raise ConversationNotFound(str(name))
     if leases.open_run(row.pk) is not None:
         raise ResponseBusy(
-            "An answer of this conversation is still in progress. Wait until it has ended."
+            "An answer in this conversation is still in progress. Wait until it has ended."
         )
     messages = path(row)
     entries = list(entries_of(caller, messages))

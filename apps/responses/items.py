@@ -211,5 +211,5 @@ def read_file(part: Object, path: str) -> Object:
         case _:
             raise invalid(
                 path,
-                "Use 'file_data', 'file_url', or a 'file_id' that is the path of a file here.",
+                "Use 'file_data', 'file_url', or a 'file_id' that is the path of a file on this server.",
             )

@@ -135,7 +135,7 @@ class InputItemsConsumer(StoredConsumer):
         begin = 0
         if (after := query.get("after")) is not None:
             if after not in ids:
-                raise invalid("after", "Use the ID of an item of this list.")
+                raise invalid("after", "Use the ID of an item in this list.")
             begin = ids.index(after) + 1
         page = items[begin : begin + limit]
         await self.send_json(

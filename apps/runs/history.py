@@ -57,7 +57,7 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
     if isinstance(stored, list):
         if stored and isinstance(stored[0], Mapping) and "tool_call" in stored[0]:
             logger.warning(
-                "A conversation contains the old format of %s, which is still supported.", HISTORY
+                "A conversation uses the old format of %s, which is still supported.", HISTORY
             )
             stored = [written for pair in stored for written in from_old_form(pair)]
         yield from read_stored(stored)

@@ -106,8 +106,8 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
         names = ", ".join(f"'{name}'" for name in own)
         raise BadRequest(
             "Results of the application's own tools are not accepted",
-            f"The messages have results of the application's own tools {names}, which are internal "
-            "to it. Leave these messages out.",
+            f"The messages contain results from the application's internal tools {names}. "
+            "Leave these messages out.",
         )
     choice = request.tool_choice
     forced = choice == "required" or isinstance(choice, Mapping)
@@ -183,7 +183,7 @@ def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
 
 
 def effort_advice(info: DeploymentInfo) -> str:
-    return f"Use one of {', '.join(map(repr, info.reasoning_efforts))}, or leave it out."
+    return f"Use one of {', '.join(map(repr, info.reasoning_efforts))}, or omit this parameter."
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
@@ -231,7 +231,7 @@ def check_question(
         noun = NOUNS[kinds[0]]
         raise BadRequest(
             f"The model cannot read a {noun}",
-            f"messages: the model of this application, {info.id!r}, cannot read a {noun}. Send "
+            f"messages: the application's model, {info.id!r}, cannot read a {noun}. Send "
             "the question without it, or use an application whose model can.",
         )
 
@@ -254,7 +254,7 @@ def within_limits(
             advice = (
                 "Describe the JSON in the prompt." if name == FORMAT else "Use up to this limit."
             )
-            raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
+            raise BadRequest(f"{name}: the application's model {problem}. {advice}")
     fitting = {**parameters, **dict.fromkeys(problems, info.can.max_output_tokens)}
     if FORMAT in problems:
         del fitting[FORMAT]

@@ -36,7 +36,7 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
             with transaction.atomic():
                 found.given_up(*args, **kwargs)
         except Exception:
-            logger.exception("%s: the callback for a job that was given up failed", task)
+            logger.exception("%s: the callback for an abandoned job failed", task)
 
 
 def cancel(job: str) -> Job | None:

@@ -70,7 +70,7 @@ class Webhook(Endpoint):
         on_delete=models.CASCADE,
         related_name="webhooks",
         verbose_name="service account",
-        help_text="Runs use this account, with the permissions that it has when the run begins.",
+        help_text="Each run uses this account, with the permissions that the account has when the run begins.",
     )
     check_kind = models.CharField(
         "authentication",
@@ -83,7 +83,7 @@ class Webhook(Endpoint):
     template = models.TextField(
         blank=True,
         help_text=(
-            "A JSON-e template of the message, with the variable body, such as “Order "
+            "A JSON-e template for the message, which can use the variable body, such as “Order "
             "${body.id}: ${body.note}”. Leave empty to send the JSON unchanged."
         ),
     )
@@ -172,7 +172,7 @@ class Subscription(Endpoint):
     has_text = models.BooleanField(
         "Include answer text",
         default=False,
-        help_text="If off, only IDs and statuses are sent.",
+        help_text="If this setting is off, only IDs and statuses are sent.",
     )
 
     @property

@@ -157,7 +157,7 @@ def verify(file: IO[bytes]) -> Contents:
         for chunk in read_chunks(content):
             checksum.update(chunk)
     if found is None:
-        raise DamagedArchive(f"It ends before {CONTENTS}, so a part of it is missing.")
+        raise DamagedArchive(f"It ends before {CONTENTS}, so part of it is missing.")
     if (found.members, found.sha256) != (number, checksum.hexdigest()):
         raise DamagedArchive("Its content does not match its checksum.")
     return found
@@ -187,7 +187,7 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
             if member.type != tarfile.REGTYPE or member.issparse() or member.pax_headers:
                 raise DamagedArchive(f"Its member {member.name!r} is not a regular file.")
             if member.offset_data + member.size > size:
-                raise DamagedArchive("A part of it is missing.")
+                raise DamagedArchive("Part of it is missing.")
             if (
                 content := tar.extractfile(member)
             ) is not None:  # For a regular file, the result is a file object.

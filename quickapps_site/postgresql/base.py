@@ -204,7 +204,7 @@ class PageShare:
             return False
         if not self.free.acquire(timeout=seconds):
             raise PoolTimeout(
-                f"the {self.count} connections of pages were in use for {seconds:g} sec"
+                f"the {self.count} connections for page requests were in use for {seconds:g} sec"
             )
         return True
 

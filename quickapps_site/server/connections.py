@@ -67,7 +67,7 @@ class StallGuard(asyncio.Protocol):
             self.watch()
             return
         logger.warning(
-            "Disconnected a client: it read nothing for %g seconds, with %d bytes to "
+            "Disconnected a client: it read nothing for %g seconds, with %d bytes left to "
             "send: client=%s",
             STALLED_SECONDS,
             unsent,

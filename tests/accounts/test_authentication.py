@@ -241,7 +241,7 @@ async def test_a_use_that_cannot_be_written_is_logged_and_the_key_works(monkeypa
 
     assert (await find_and_settle(key)) is not None
 
-    assert f"Failed to store when the API key {row.prefix} was last used" in caplog.text
+    assert f"Failed to store the time of the last use of the API key {row.prefix}" in caplog.text
 
 
 def fails(*_: object, **__: object) -> None:

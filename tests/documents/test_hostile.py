@@ -113,7 +113,7 @@ async def test_what_would_take_all_there_is_is_refused_in_time(make, name):
     with pytest.raises(UnreadableDocument) as refused:
         await read_file_text(content, name=name, bounds=TIGHT)
 
-    assert str(refused.value).startswith(("it ", "a part of it ", "reading it ", "things "))
+    assert str(refused.value).startswith(("it ", "part of it ", "reading it ", "things "))
     assert time.monotonic() - started < 60
 
 

@@ -250,7 +250,7 @@ MESSAGES = (
     Row(
         "a `tool` message for a tool of the application",
         {"messages": [HELLO, calling(call("1", OWN_TOOL)), result("1"), user("three")], "tools": [WEATHER]},
-        refused("400", f"The messages have results of the application's own tools '{OWN_TOOL}', which are internal to it."),
+        refused("400", f"The messages contain results from the application's internal tools '{OWN_TOOL}'."),
         out_of_order("only results of tools in `tools` are allowed"),
     ),
     Row(

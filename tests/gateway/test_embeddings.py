@@ -144,7 +144,7 @@ async def test_a_request_has_a_largest_size(key: str, monkeypatch: pytest.Monkey
 
     assert (
         status,
-        told.endswith("The texts are too long; the limit of a request is 10 characters."),
+        told.endswith("The texts are too long; the limit is 10 characters per request."),
     ) == (400, True)
 
 

@@ -163,8 +163,8 @@ REFUSED: list[tuple[dict[str, bytes | str], str]] = [
     ({"a.md": "---\nBig Name: a\n---\n"}, "a.md: fields.Big Name: names must begin"),
     ({"a.md": "x" * 200_001}, "a.md: text: it has 200,001 characters"),
     ({"a.md": "x", "b/A.md": "y"}, "b/A.md: it has the same title as a.md"),
-    ({"Größe.md": "x", "Gro\u0308ße.md": "y"}, "two files of the archive have the same name"),
-    ({"a.md": "x", "a\u202e.md": "y"}, "two files of the archive have the same name"),
+    ({"Größe.md": "x", "Gro\u0308ße.md": "y"}, "two files in the archive have the same name"),
+    ({"a.md": "x", "a\u202e.md": "y"}, "two files in the archive have the same name"),
     ({"\x01.md": "x"}, r"its title|title: "),
     ({"a" * 60_000 + ".md": "x"}, "title: "),
     (

@@ -49,7 +49,7 @@ async def test_a_question_that_the_model_cannot_read_is_refused_before_it_is_ask
         await events_of(application(), model, ModelMessage("user", (TEXT, part)), info={"can": can})
 
     assert str(refused.value) == (
-        f"messages: the model of this application, 'gpt', cannot read a {noun}. Send the question without it, or use an application whose model can."
+        f"messages: the application's model, 'gpt', cannot read a {noun}. Send the question without it, or use an application whose model can."
     )
     assert model.asked == []
 
@@ -110,14 +110,14 @@ async def test_what_a_deployment_cannot_do_is_told_to_those_alone_who_may_see_it
         (
             {"parameters": {"max_tokens": 5000}},
             (
-                "max_tokens: the model of this application has an output limit of 4096 tokens. Use "
+                "max_tokens: the application's model has an output limit of 4096 tokens. Use "
                 "up to this limit."
             ),
         ),
         (
             {"response_format": SCHEMA},
             (
-                "response_format: the model of this application does not support a JSON Schema. "
+                "response_format: the application's model does not support a JSON Schema. "
                 "Describe the JSON in the prompt."
             ),
         ),

@@ -49,7 +49,7 @@ def test_an_effort_of_the_client_that_the_deployment_does_not_know_is_refused():
 
     assert str(refused.value) == (
         "reasoning_effort: the model does not support 'minimal'. Use one of 'low', 'high', or "
-        "leave it out."
+        "omit this parameter."
     )
 
 
@@ -74,7 +74,7 @@ def test_an_effort_that_the_deployment_does_not_know_is_left_out_and_told(place)
     assert (issue.section, issue.is_hard) == ("Orchestrator", False)
     assert issue.message == (
         "orchestrator.deployment.parameters.reasoning_effort: 'gpt' does not support "
-        "'minimal', so it is not sent. Use one of 'low', 'high', or leave it out."
+        "'minimal', so it is not sent. Use one of 'low', 'high', or omit this parameter."
     )
 
 

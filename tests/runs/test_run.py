@@ -567,8 +567,8 @@ async def test_results_of_the_applications_own_tools_are_refused():
         await events_of(with_tools(WEATHER), ScriptedModel(), textual_results={"weather", "news"})
 
     assert str(refused.value) == (
-        "The messages have results of the application's own tools 'weather', which are internal "
-        "to it. Leave these messages out."
+        "The messages contain results from the application's internal tools 'weather'. "
+        "Leave these messages out."
     )
 
 

@@ -147,7 +147,7 @@ test("a page that was reloaded during a call reports it as lost", async (t) => {
   const tab = await openChat(t, { path, socket, network, stored });
 
   await until(() => results(tab), [
-    { error: "The page was reloaded in the meantime. The tool may have run. Check whether it did before you call it again." },
+    { error: "The page was reloaded during the call, so the tool may already have run. Check whether it did before you call it again." },
   ]);
   assert.equal(tab.network.sent("/api/ai/tool-claim").at(-1).body.former, before.page);
 });

@@ -31,7 +31,7 @@ test("the output, the result and the files of the code are shown below it", asyn
   tab.network.answer(`POST ${path}`, { ...OUTPUT, stdout: "42\n", result: "'x'", files, left_out: ["huge.csv"] });
   await tab.click("Run");
 
-  await tab.shows(".code-state", "Finished.", "Too large to be shown: huge.csv");
+  await tab.shows(".code-state", "Finished.", "Too large to show: huge.csv");
   await tab.shows(".code-output pre", "42", "'x'");
   assert.equal(tab.network.sent(path)[0].body.code, "print(6 * 7)");
   assert.equal(tab.find(".code-output img").alt, "chart.png");

@@ -144,7 +144,7 @@ test("a slow call is stopped, and one that was left is cancelled", async (t) => 
   await tab.click("Call", form);
   await until(() => asked(tab).length, 3);
   await tab.click("Stop", form);
-  await tab.shows(".studio-dialog [data-status]", "Stopped. Effects of the tool so far are not undone.");
+  await tab.shows(".studio-dialog [data-status]", "Stopped. Any effects that the tool has already had are not undone.");
 
   const call = await tab.button("Call", form);
   call.click();

@@ -139,5 +139,5 @@ def test_a_folder_without_certificates_stops_the_start(tmp_path: Path):
     for text in ("no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----"):
         (tmp_path / "x.crt").write_text(text)
 
-        with pytest.raises(ImproperlyConfigured, match=r"x\.crt is not a file of certificates"):
+        with pytest.raises(ImproperlyConfigured, match=r"x\.crt is not a certificate file"):
             trust_authorities(tmp_path, tmp_path / "bundle.pem")

@@ -53,5 +53,5 @@ def send_notice(event: KeyEvent, key: AbstractAPIKey, owner: Any, actor: Any) ->
         send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [owner.email])
     except OSError:  # An error of the mail server.
         logger.exception(
-            "Failed to notify the owner of the key %s that it is %s", key.prefix, event
+            "Failed to notify the owner of the key %s about this event: %s", key.prefix, event
         )

@@ -69,7 +69,7 @@ def check_address(address: str) -> None:
     if not is_allowed:
         raise ValidationError(
             f"The redirect URI {address!r} is not allowed. Use https, http with a loopback "
-            "address, or a scheme of the program."
+            "address, or a custom URI scheme."
         )
 
 

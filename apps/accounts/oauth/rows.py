@@ -86,7 +86,7 @@ class ProgramConnection(models.Model):
         "application",
         max_length=LONGEST_SLUG,
         blank=True,
-        help_text="The application that the program can use. Empty for all of the user's.",
+        help_text="The application that the program can use. Empty for all of the user's applications.",
     )
     connected_at = models.DateTimeField("since", auto_now_add=True)
     last_used_at = models.DateTimeField("last used", null=True, editable=False)

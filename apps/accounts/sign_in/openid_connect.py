@@ -121,7 +121,7 @@ def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
     """
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:
-        raise UnusableResponse("The ID token has no subject, or one that is too long.")
+        raise UnusableResponse("The ID token's subject is missing or too long.")
     if not is_moment(claims.get("exp")):
         raise UnusableResponse("The ID token has no expiry (exp).")
     for name in ("iat", "nbf"):

@@ -215,8 +215,8 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
     if elsewhere:
         raise ToolError(
             f"{who}: its agent card points to {one_line(elsewhere)}, but credentials are sent "
-            "only to the server in the toolset's `url`. To trust the other server, use a URL on it as "
-            "`url`."
+            "only to the server in the toolset's `url`. To trust the other server, set "
+            "`url` to a URL on that server."
         )
     versions = ", ".join(offered) or f"JSONRPC {card.protocol_version or 'of an unknown version'}"
     raise ToolError(

@@ -49,7 +49,7 @@ files = ArrayParameter(
 session = SimpleParameter(
     type="string",
     description=(
-        "The session_id at the end of an earlier answer of this tool. Send it unchanged to "
+        "The session_id at the end of an earlier answer from this tool. Send it unchanged to "
         "continue that conversation, or omit it to start a new one"
     ),
     display=shown_as(ignore=True),
@@ -103,7 +103,7 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
         checked = SchemaCheck.of(schema)
     except JsonSchemaUnsupported as error:
         logger.warning(
-            "%s: only the deployment itself validates its configuration: %s", info.id, error
+            "%s: the configuration is validated only by the deployment itself: %s", info.id, error
         )
         checked = own.schema_check
     except JsonSchemaInvalid as error:

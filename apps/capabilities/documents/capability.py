@@ -90,7 +90,7 @@ def vision_of(manifest: Manifest, wanted: Documents) -> Vision:
 
 def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
     page = SimpleParameter(
-        type="integer", description="The page of the text, starting at 1.", default=1
+        type="integer", description="The page of the text to return, starting at 1.", default=1
     )
     taken = parameters(
         {FILE_URL: text_parameter(ADDRESS, display=IN_TITLE), names.page: page}, FILE_URL

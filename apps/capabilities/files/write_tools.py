@@ -127,8 +127,8 @@ def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
     if start < 0:
         raise InvalidParameter(
             "old_string",
-            "it was not found in the file; quote it exactly as in the file (for a web page, as in "
-            "its source, not as in its Markdown).",
+            "it was not found in the file; quote it exactly as it appears there (for a web page, as in "
+            "its source, not in its Markdown).",
         )
     if text.find(old, start + 1) >= 0:
         problem = "it occurs more than once in the file; quote more of the surrounding text."

@@ -109,7 +109,7 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
             type="number",
             description=(
                 "The importance, from 0 to 1: 1 for the user's identity, 0.3 for a fact "
-                "that soon changes."
+                "that will soon change."
             ),
             default=IMPORTANCE,
         ),

@@ -51,9 +51,7 @@ def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
     """Return the options of a question. Raises `InvalidParameter` if they do not fit its type."""
     if kind == "text":
         if given:
-            problem = (
-                "a question of the type text has no options. Leave them out, or use another type."
-            )
+            problem = "a question of the type text has no options. Leave them out, or use a different type."
             raise InvalidParameter(OPTIONS, problem)
         return []
     if not given:

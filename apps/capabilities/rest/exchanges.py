@@ -74,7 +74,7 @@ async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse
             if not answer.location or origin(answer.location) != origin(request.url):
                 return answer
             request = redirect_request(request, answer)
-    raise ToolError(f"{operation.name}: the service redirected too often.")
+    raise ToolError(f"{operation.name}: the service redirected too many times.")
 
 
 async def send(operation: Operation, request: HttpRequest) -> ServiceResponse:

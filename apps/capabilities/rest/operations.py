@@ -70,7 +70,7 @@ def read_operation(
     if wanted is None:
         logger.warning(
             "Tool %s: response_as_attachment is not set, so responses are not stored as files; "
-            'set {"enabled": false} to confirm that',
+            'set {"enabled": false} to confirm this',
             name,
         )
     return Operation(

@@ -79,7 +79,7 @@ ABOUT: dict[str, Parameter] = {
     ),
     REPEAT: SimpleParameter(
         type="number",
-        description="Only for kind `at`: repeat after this many minutes, at least 1.",
+        description="Only for kind `at`: repeat at this interval in minutes, at least 1.",
     ),
     "cronExpression": text_parameter("Only for kind `cron`: five fields, such as 0 9 * * MON-FRI."),
     "timezone": text_parameter("The time zone, such as Europe/Berlin. The default is the user's."),
@@ -91,7 +91,7 @@ ABOUT: dict[str, Parameter] = {
     ),
     "version": SimpleParameter(
         type="integer",
-        description="The number of the version of you that answers; 0 for the live version. The default "
+        description="The number of your version that answers; 0 for the live version. The default "
         "for a new task is the version of this conversation.",
     ),
 }
@@ -113,7 +113,7 @@ BEAT_NAMES = ("intervalSeconds", "message", "timezone", "activeHoursStart", "act
 BEAT_PARAMETERS = parameters(
     {
         "enabled": SimpleParameter(
-            type="boolean", description="False switches the heartbeat off. The default is true."
+            type="boolean", description="False turns the heartbeat off. The default is true."
         ),
         **{name: ABOUT[name] for name in BEAT_NAMES},
         "intervalSeconds": SimpleParameter(

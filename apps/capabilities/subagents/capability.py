@@ -111,8 +111,8 @@ def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
         return task.tool_sets
     if task.type.has_lost_all:
         raise ToolError(
-            f"None of the toolsets of the sub-agent {task.type.name!r} is available, so it was "
-            "not started. Continue without it."
+            f"The sub-agent {task.type.name!r} was not started, because none of its toolsets is "
+            "available. Continue without it."
         )
     return task.type.tool_sets
 

@@ -96,7 +96,9 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
     if not name.endswith(file.removeprefix("icon")):
         ending = name.rpartition(".")[2]
         raise ContentInvalid(
-            (f"{folder}/{file}: the content has another type; rename it to icon.{ending}.",)
+            (
+                f"{folder}/{file}: the content has a different type; rename the file to icon.{ending}.",
+            )
         )
     return name
 

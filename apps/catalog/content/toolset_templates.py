@@ -140,8 +140,8 @@ class Templates:
             raise UnresolvedTemplate(message, details[:MOST_DETAILS]) from None
         if isinstance(found, TemplateReference):
             raise UnresolvedTemplate(
-                f"The patch turns the {kind} '{name}' into a reference; "
-                "refer to that template instead."
+                f"The patch turns the {kind} '{name}' into a reference to another template; "
+                "refer to that template directly."
             )
         return found
 

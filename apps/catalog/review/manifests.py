@@ -152,7 +152,7 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
             path = f"conversation_starters.starters[{index}].text"
             yield Problem(
                 path,
-                f"has {len(text):,} characters; the limit of a question is {LONGEST_QUESTION:,}.",
+                f"has {len(text):,} characters; the limit is {LONGEST_QUESTION:,} per question.",
             )
 
 

@@ -37,7 +37,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         allow_blank=True,
         help_text=(
             "A username, the name of a team, the prefix of a key, or the slug of an "
-            'application (also for its runs); "" for a separate budget for each of them.'
+            'application (including for run budgets); "" for a separate budget for each of them.'
         ),
     )
     spent = serializers.SerializerMethodField(

@@ -126,7 +126,7 @@ class CaseRunSerializer(StrictModelSerializer[CaseRun]):
         child=serializers.IntegerField(),
         write_only=True,
         required=False,
-        help_text="The IDs of the test cases; by default all test cases of the application.",
+        help_text="The IDs of the test cases. The default is all test cases of the application.",
     )
     passed = serializers.IntegerField(
         read_only=True, help_text="The number of attempts that passed."

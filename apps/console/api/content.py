@@ -86,7 +86,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         responses=ListedItemSerializer(many=True),
         parameters=[
             OpenApiParameter("kind", OpenApiTypes.STR, enum=ContentItem.Kind.values),
-            OpenApiParameter("q", OpenApiTypes.STR, description="Filter by a part of the name."),
+            OpenApiParameter("q", OpenApiTypes.STR, description="Filter by part of the name."),
             OpenApiParameter("state", OpenApiTypes.STR, enum=("broken", "replaced", "row")),
         ],
     )

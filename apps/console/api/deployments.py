@@ -108,5 +108,7 @@ class DeploymentViewSet(RowViewSet[Deployment]):
         """Delete the deployment. Raises `RowInUse` if applications or predefined items use it."""
         if users := deployment_uses(installed_content()).get(instance.deployment_id, []):
             names = dependent_names(self.request, users)
-            raise RowInUse(f"The deployment is used by {names}. Choose another one there first.")
+            raise RowInUse(
+                f"The deployment is used by {names}. Choose a different deployment there first."
+            )
         super().perform_destroy(instance)

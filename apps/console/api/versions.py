@@ -100,7 +100,7 @@ class VersionActions(DraftActions):
         """
         row = self.get_object()
         if not request.user.has_perm(ERASE):
-            raise PermissionDenied("You have no permission to permanently delete applications.")
+            raise PermissionDenied("You do not have permission to permanently delete applications.")
         if row.archived_at is None:
             raise RowInvalid([Problem("$", "The application is not archived. Archive it first.")])
         row.delete()

@@ -127,7 +127,7 @@ async def load(calls: Calls, name: str) -> CoreDocument:
         raise load_refusal(failure) from failure
     document = CoreDocument(fields, plain_etag(answer.headers.get("etag", "")))
     if document.read("application_type_schema_id") != settings.APP_SCHEMA_ID:
-        raise EditRefused("This application has another type, with its own editor.")
+        raise EditRefused("This application is of a different type, which has its own editor.")
     if not document.etag:
         raise EditRefused(
             "DIAL Core did not return an ETag for the application, so it cannot be saved safely."

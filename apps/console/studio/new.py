@@ -60,8 +60,8 @@ class NewApplicationForm(forms.Form):
         required=False,
         label="File",
         help_text=(
-            "A ZIP from Export, an application.yaml, or a JSON file. Add the secrets "
-            "that it refers to here if they are missing."
+            "A ZIP file from Export, an application.yaml, or a JSON file. If the file refers to "
+            "secrets that do not exist here, add them."
         ),
     )
 

@@ -165,7 +165,7 @@ async def ask_for_title(
                 model, request, silent, name=task.deployment_id, allowance=allowance
             )
     except (QuickAppError, TimeoutError) as error:
-        logger.info("No title was written; the beginning of the question remains: %s", error)
+        logger.info("No title was written; using the beginning of the question: %s", error)
         return "", ()
     except Exception:
         logger.exception("Could not write a title")

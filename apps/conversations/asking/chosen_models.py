@@ -56,8 +56,8 @@ def check_question(ask: Ask) -> None:
     if ask.conversation is not None and ask.again is None:
         raise Refused(
             "bad_frame",
-            "deployment: send it only with a new conversation or with `again`; otherwise set "
-            "it for the conversation.",
+            "deployment: send it only with a new conversation or with `again`; otherwise, set "
+            "the deployment of the conversation.",
         )
 
 
@@ -67,7 +67,7 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
     if deployment_id in offered:
         return
     if not offered:
-        raise Refused("bad_frame", "deployment: omit it; the model of this application is fixed.")
+        raise Refused("bad_frame", "deployment: omit it; the application's model is fixed.")
     raise Refused("bad_frame", f"deployment: use one of {', '.join(offered)}.")
 
 

@@ -131,7 +131,7 @@ class Budget(VersionedRow):
     amount = models.DecimalField(
         **AMOUNT,
         help_text=(
-            "After the limit is reached, all model calls are refused. 0 refuses every call."
+            "After the limit is reached, all model calls are refused. Enter 0 to refuse every call."
         ),
     )
     soft_amount = models.DecimalField(
@@ -139,7 +139,7 @@ class Budget(VersionedRow):
         null=True,
         blank=True,
         help_text=(
-            "Users see the remaining amount after this percentage of the limit is "
+            "Users see the remaining amount after this percentage of the limit has been "
             "used. Leave empty for no warning."
         ),
     )
@@ -147,7 +147,7 @@ class Budget(VersionedRow):
         max_length=5,
         choices=WindowKind.choices,
         blank=True,
-        help_text="How often the budget renews. Does not apply to run budgets.",
+        help_text="The interval at which the budget renews. Does not apply to run budgets.",
     )
     time_zone = models.CharField(
         max_length=64,

@@ -116,7 +116,7 @@ async def send(name: str, news: str) -> None:
             await layer().group_send(name, {"type": news})
     except Exception:
         logger.exception(
-            "Failed to send %s to the group %s; other processes will notice it a little later",
+            "Failed to send %s to the group %s; other processes will pick up the change after a short delay",
             news,
             name,
         )

@@ -88,8 +88,8 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
             if table_of(model, name, anchors) is None:
                 raise ReferenceIncomplete(
                     f"No table has the field {name} of {model.__name__}. Under a heading of its "
-                    f"own write `<!-- fields of {model.__name__} at path -->` and, in the next "
-                    "line, `<!-- end -->`, where path is its place in a manifest, such as "
+                    f"own, write `<!-- fields of {model.__name__} at path -->` and, on the next "
+                    "line, `<!-- end -->`, where path is its location in a manifest, such as "
                     "`tool_sets[]`; then run `manage.py manifest_reference`."
                 )
 

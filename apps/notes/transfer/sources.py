@@ -107,7 +107,7 @@ def open_zip(file: IO[bytes]) -> ZipSource:
     entries = dict(kept)
     if len(entries) < len(kept):
         raise NoteRefused(
-            "file", "two files of the archive have the same name; rename one of them."
+            "file", "two files in the archive have the same name; rename one of them."
         )
     return ZipSource(archive, without_folder_around(entries))
 

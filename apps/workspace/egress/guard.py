@@ -129,7 +129,7 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
     if distance is Reach.NEVER:
         raise EgressRefused(
             f"The host {host!r} has a link-local, reserved or NAT64 address. Requests to "
-            "it are blocked. Use a host with another address."
+            "it are blocked. Use a host with a different address."
         )
     if trust is Trust.GUARDED:
         raise EgressRefused(

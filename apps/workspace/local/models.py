@@ -65,7 +65,7 @@ class Secret(VersionedRow):
         "for any server",
         default=False,
         help_text=(
-            "If on, any user who can edit applications could read the secret by "
+            "If this setting is on, any user who can edit applications could read the secret by "
             "sending it to their own server."
         ),
     )
@@ -140,7 +140,7 @@ class StoredFile(models.Model):
     hidden_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Set if the owner deleted the conversation that contains the file, until the conversation is permanently deleted.",
+        help_text="The time at which the owner deleted the conversation that contains the file; empty for all other files.",
     )
 
     class Meta:

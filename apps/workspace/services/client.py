@@ -174,7 +174,9 @@ def as_dict(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)  # A process logs each parameter once.
 def log_left_out(model: str, name: str) -> None:
-    logger.warning("%s was called without %r, which its service does not support.", model, name)
+    logger.warning(
+        "%s was called without %r, because its service does not support it.", model, name
+    )
 
 
 on_reset(log_left_out.cache_clear)

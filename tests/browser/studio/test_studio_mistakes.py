@@ -122,7 +122,7 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     expect(page.get_by_text("the server cannot be reached. Check the URL")).to_be_visible()
 
     page.locator(".studio-checked").click()
-    expect(page.get_by_label("Issues of the draft").get_by_role("listitem")).to_have_count(6)
+    expect(page.get_by_label("Issues in the draft").get_by_role("listitem")).to_have_count(6)
     publish = page.get_by_role("button", name="Publish…")
     expect(publish).to_be_disabled()
     expect(publish).to_have_accessible_description(re.compile("Fix . errors before you publish."))

@@ -184,7 +184,7 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     expect(page.get_by_text("Enter one emoji")).to_be_visible()
     picture = {"name": "x.svg", "mimeType": "image/svg+xml", "buffer": b"<svg><script/></svg>"}
     page.get_by_label("Or a picture").set_input_files(picture)  # type: ignore[arg-type]
-    expect(page.get_by_text("The image is now the icon of the draft.")).to_be_visible()
+    expect(page.get_by_text("The image is now the draft's icon.")).to_be_visible()
     assert (barriers(page), in_dark(page)) == ([], [])
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]

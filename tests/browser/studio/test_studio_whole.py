@@ -63,7 +63,7 @@ def test_a_finding_leads_to_its_field(admin_page: Page, number: int):
     page = admin_page
     page.goto(address(number, "tools"))
     page.locator(".studio-checked").click()
-    found = page.get_by_label("Issues of the draft")
+    found = page.get_by_label("Issues in the draft")
 
     found.get_by_role("link", name="orchestrator.max_iterations").click()
     expect(page.locator("#studio-section")).to_have_text("Limits")
@@ -141,7 +141,7 @@ def test_the_name_in_addresses_and_the_owner_change_at_once(
     page.get_by_label("Change the owner").fill("admin")
     page.get_by_role("button", name="Make owner").first.click()
     page.get_by_role("button", name="No owner").click()
-    expect(page.get_by_text("None. Users with the role Owner and administrators")).to_be_visible()
+    expect(page.get_by_text("None. Administrators and users with the role Owner")).to_be_visible()
     assert site.shell(
         "row = Application.objects.get(pk=number)\nresult = [row.slug, row.owner_id]", number=number
     ) == ["whole-2", None]

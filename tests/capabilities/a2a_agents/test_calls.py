@@ -288,7 +288,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
         ),
         (
             Reply(200, b"x", {"Content-Length": "99000000"}),
-            "the response is too large; the limit is 33554432 bytes. Request less at once.",
+            "the response is too large; the limit is 33554432 bytes. Request less data at once.",
         ),
         (
             Reply(200, b"x", {"Content-Length": "9"}),

@@ -71,7 +71,7 @@ def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[
         (
             {"supportedInterfaces": [interface("https://other.example.com/a")]},
             "its agent card points to https://other.example.com, but credentials are sent only "
-            "to the server in the toolset's `url`. To trust the other server, use a URL on it as `url`.",
+            "to the server in the toolset's `url`. To trust the other server, set `url` to a URL on that server.",
         ),
         (
             {"supportedInterfaces": [interface("/a", "GRPC"), interface("/a", version="0.3")]},
@@ -107,7 +107,7 @@ async def test_an_agent_that_cannot_be_called_is_an_issue(card, problem):
         (Reply(404), "the server returned 404 Not Found."),
         (
             json_reply(" " * 300_000),
-            "the response is too large; the limit is 262144 bytes. Request less at once.",
+            "the response is too large; the limit is 262144 bytes. Request less data at once.",
         ),
     ],
 )

@@ -140,9 +140,7 @@ async def test_an_answer_that_is_too_large_is_refused_packed_or_not():
         async with opened(rest, document) as contribution:
             results = [(await use(contribution.tools[0])).content for _ in replies]
 
-    refused = (
-        "shop_look_up: the response is too large; the limit is 1000 bytes. Request less at once."
-    )
+    refused = "shop_look_up: the response is too large; the limit is 1000 bytes. Request less data at once."
     assert results == [f"{refused}{OTHERWISE}", f"{refused}{OTHERWISE}", "x" * 1000]
 
 
@@ -165,7 +163,7 @@ async def test_a_redirect_is_followed_on_the_host_and_nowhere_else():
         '"end"',
         "shop_look_up: the service returned 302 Found and redirects to another URL, which is "
         f"not followed{OTHERWISE}",
-        f"shop_look_up: the service redirected too often.{OTHERWISE}",
+        f"shop_look_up: the service redirected too many times.{OTHERWISE}",
     ]
     assert other.seen == []
 

@@ -179,7 +179,7 @@ async def test_a_tool_that_does_not_say_what_becomes_of_answers_is_warned_of(cap
 
     assert [record.getMessage() for record in caplog.records] == [
         "Tool shop_look_up: response_as_attachment is not set, so responses are not stored as "
-        'files; set {"enabled": false} to confirm that'
+        'files; set {"enabled": false} to confirm this'
     ]
 
 

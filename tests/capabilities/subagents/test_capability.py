@@ -376,7 +376,7 @@ async def test_names_of_missing_toolsets_are_issues_and_a_type_that_lost_all_of_
         text = missing.format(name, subagent)
         assert f"features.subagents.types[{index}].tool_sets: {text} have it." in report
     assert results(model, 1) == [
-        f"None of the toolsets of the sub-agent 'scout' is available, so it was not started. Continue without it.{OTHERWISE}"
+        f"The sub-agent 'scout' was not started, because none of its toolsets is available. Continue without it.{OTHERWISE}"
     ]
     assert len(model.asked) == 2
 

@@ -158,7 +158,7 @@ def test_files_that_belong_to_no_application_are_refused():
          "prompt.md, an icon.svg, icon.png or icon.webp, skills/<name>/SKILL.md with files next to it, "
          "and cases/<name>.yaml."),
         ({"icon.png": b"GIF89a"}, "icon.png: This is not an SVG, PNG or WebP image."),
-        ({"icon.png": b"<svg/>"}, "icon.png: the content has another type; rename it to icon.svg."),
+        ({"icon.png": b"<svg/>"}, "icon.png: the content has a different type; rename the file to icon.svg."),
         ({"icon.svg": b"<svg/>", "application.yaml": b"icon: \xf0\x9f\xa6\x8a\n" + TRAVEL},
          "icon.svg: application.yaml also has an icon; remove one of them."),
         ({"icon.svg": b"<svg>" + b" " * 65_536},

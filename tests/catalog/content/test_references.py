@@ -272,7 +272,7 @@ def test_files_that_cannot_be_read_and_templates_of_no_kind_are_told(tmp_path):
         "The predefined toolset 'alias' is not valid. template_name: is missing; write a string"
     )
     assert sentences[3] == (
-        "The patch turns the tool 'odd' into a reference; refer to that template instead."
+        "The patch turns the tool 'odd' into a reference to another template; refer to that template directly."
     )
 
 

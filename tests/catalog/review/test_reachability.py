@@ -73,7 +73,7 @@ def test_addresses_are_refused_in_the_words_of_a_call_without_asking_anybody(set
         place.format(2)
         + (
             "The host '169.254.169.254' has a link-local, reserved or NAT64 address. "
-            "Requests to it are blocked. Use a host with another address."
+            "Requests to it are blocked. Use a host with a different address."
         ),
         place.format(3) + "use `authorization` for the username and password, not the URL.",
         place.format(4) + "many servers log the query of a URL; store the credential "

@@ -119,7 +119,7 @@ def test_a_deployment_that_applications_use_is_not_deleted(api):
 
     assert (refused.status_code, refused.data["detail"]) == (
         409,
-        "The deployment is used by application Travel. Choose another one there first.",
+        "The deployment is used by application Travel. Choose a different deployment there first.",
     )
     assert deleted.status_code == 204
     assert Deployment.objects.get().deployment_id == "gpt"

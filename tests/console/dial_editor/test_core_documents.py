@@ -196,7 +196,7 @@ def test_an_application_of_another_type_is_left_alone(operator, core, name):
 
     answer = operator.get(address(name))
 
-    assert "This application has another type, with its own editor." in answer.text
+    assert "This application is of a different type, which has its own editor." in answer.text
 
 
 @pytest.mark.parametrize(

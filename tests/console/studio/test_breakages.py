@@ -91,7 +91,7 @@ MISTAKES = {
     ),
     ("warning", "conversation_starters.starters[0].text"): (
         asking("x" * 100_001),
-        "has 100,001 characters; the limit of a question is 100,000.",
+        "has 100,001 characters; the limit is 100,000 per question.",
     ),
     ("error", f"{TOOL}.deployment_id"): (
         calling("travel"),

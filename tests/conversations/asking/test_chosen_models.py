@@ -64,7 +64,7 @@ async def test_a_model_that_is_not_offered_is_refused_by_its_field():
     assert unknown["code"] == misplaced["code"] == "bad_frame"
     assert unknown["text"] == "deployment: use one of paced, other, third."
     assert misplaced["text"] == (
-        "deployment: send it only with a new conversation or with `again`; otherwise set it for the "
+        "deployment: send it only with a new conversation or with `again`; otherwise, set the deployment of the "
         "conversation."
     )
     assert "secret" not in on.model.deployments
@@ -74,7 +74,7 @@ async def test_an_application_with_one_model_offers_none():
     async with open_tab() as (_, tab):
         frame = await tab.refusal(deployment="other")
 
-    assert frame["text"] == "deployment: omit it; the model of this application is fixed."
+    assert frame["text"] == "deployment: omit it; the application's model is fixed."
 
 
 async def test_a_model_that_is_offered_no_more_gives_way_with_words():

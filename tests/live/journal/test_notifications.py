@@ -56,4 +56,4 @@ async def test_an_announcement_is_given_up_when_the_layer_does_not_answer(
     async with asyncio.timeout(60):
         await announce_waiting()
 
-    assert "other processes will notice it a little later" in caplog.text
+    assert "other processes will pick up the change after a short delay" in caplog.text

@@ -256,9 +256,9 @@ def text(archive: Path, target: Path) -> Path:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (cut_off, "A part of it is missing."),
+        (cut_off, "Part of it is missing."),
         (flipped, "Its content does not match its checksum."),
-        (without_end, "It ends before contents.json, so a part of it is missing."),
+        (without_end, "It ends before contents.json, so part of it is missing."),
         (text, "It cannot be read as a tar archive."),
         (
             with_second(member("files/../../outside")),
@@ -316,7 +316,7 @@ def test_an_archive_of_a_newer_version_is_refused(
         told = refusal(site, changed)
 
     assert told == (
-        f"The archive was made by a newer QuickApps ({named}) than this one (0.2.0). "
+        f"The archive was made by a newer version of QuickApps ({named}) than this one (0.2.0). "
         "Update this installation first."
     )
 

@@ -30,7 +30,7 @@ def test_pages_hold_only_their_share_and_the_doors_take_nothing_of_it():
     assert asyncio.run(requests()) == [
         "True",
         "True",
-        "the 2 connections of pages were in use for 0.01 sec",
+        "the 2 connections for page requests were in use for 0.01 sec",
     ]
     assert share.acquire(0) is False
 

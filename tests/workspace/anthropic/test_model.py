@@ -361,7 +361,7 @@ def test_parameters_that_the_service_does_not_have_are_left_out_and_logged_once(
     assert bodies[0].keys() == {"model", "max_tokens", "stream", "messages"}
     assert bodies[0]["model"] == "claude"
     assert [record.getMessage() for record in caplog.records] == [
-        f"claude was called without {name!r}, which its service does not support."
+        f"claude was called without {name!r}, because its service does not support it."
         for name in ("seed", "logit_bias", "model", "response_format")
     ]
 

@@ -224,7 +224,7 @@ def test_parameters_that_the_api_does_not_have_are_left_out_and_logged_once(capl
     assert fields(**unknown) == fields(**unknown) == {}
 
     assert [record.getMessage() for record in caplog.records] == [
-        f"m was called without {name!r}, which its service does not support."
+        f"m was called without {name!r}, because its service does not support it."
         for name in ("logit_bias", "n", "presence_penalty", "seed", "stop")
     ]
 

@@ -99,5 +99,5 @@ async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog)
         ("user", ()),
     ]
     assert caplog.messages == [
-        "gpt was called without 'tools', which its service does not support."
+        "gpt was called without 'tools', because its service does not support it."
     ]

@@ -53,7 +53,7 @@ class OutputSchema:
             return
         if violations:
             first = violations[0]
-            self.log("do not fit its outputSchema", f"{first.json_path}: {first.message}")
+            self.log("do not match its outputSchema", f"{first.json_path}: {first.message}")
 
     def log(self, what: str, why: str) -> None:
         logger.warning("Results of %s %s: %s", self.tool, what, one_line(why, PROBLEM_CHARACTERS))

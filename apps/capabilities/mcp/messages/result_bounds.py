@@ -78,7 +78,7 @@ def with_bounded_list(result: Object, key: str) -> Object:
         return result
     reason = (
         f"{lost:,} of the {len(entries):,} {key} are left out{names_of_missing(entries, kept)}: the "
-        f"limit of a list is {MOST_LISTED:,} entries with {MOST_VALUES:,} values."
+        f"limit per list is {MOST_LISTED:,} entries with {MOST_VALUES:,} values."
     )
     return with_left_out({**result, key: kept}, [reason])
 

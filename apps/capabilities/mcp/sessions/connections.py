@@ -175,7 +175,7 @@ class SessionConnection:
                 return
             except (MCPError, SubscriptionLost) as error:
                 logger.info(
-                    "Lost the subscription to changes of %s: %s",
+                    "Lost the subscription to changes from %s: %s",
                     self.endpoint.title,
                     describe(error),
                 )

@@ -70,7 +70,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
             return row.get_status_display()
         return f"retried at {row.due_at:%H:%M:%S} UTC"
 
-    @admin.action(description="Send failed deliveries again", permissions=("retry",))
+    @admin.action(description="Resend failed deliveries", permissions=("retry",))
     def retry(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         found: list[Any] = [row for row in rows if self.may_retry(request, row)]
         show_count(self, request, "Queued again", attempts.retry(found))

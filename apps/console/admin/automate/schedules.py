@@ -70,7 +70,7 @@ class NewScheduleForm(OperatedScheduleForm):
         label="Service account",
         empty_label="Choose a service account",
         widget=SearchedSelect,
-        help_text="Runs use this account, with the permissions that it has when the run begins.",
+        help_text="Each run uses this account, with the permissions that the account has when the run begins.",
         error_messages={"invalid_choice": "Choose an account that you can manage."},
     )
 
@@ -183,7 +183,7 @@ class ScheduleAdmin(Admin[Schedule]):
     def runs(self, row: Schedule) -> str:
         return row.words
 
-    @admin.display(description="next times")
+    @admin.display(description="next runs")
     def next_times(self, row: Schedule) -> str:
         return "; ".join(row.next_words) or "none"
 

@@ -35,8 +35,8 @@ class SecretForm(VersionedForm[Secret]):
     servers = LinesField(
         help_text=(
             "One per line, such as api.example.com, *.example.com or "
-            "http://localhost:8080; / is this server itself. The value is never sent to "
-            "other servers, even if a manifest refers to it there."
+            "http://localhost:8080. Enter / for this server itself. The value is never sent to "
+            "other servers, even if a manifest refers to the secret in a request to them."
         ),
     )
     new_value = forms.CharField(

@@ -205,7 +205,7 @@ class ApiKeyAdmin(KeyAdmin):
     readonly_fields = ("reach", "prefix", "created", "last_used_at")
     fields = (*new_fields, "revoked", *readonly_fields)
 
-    @admin.display(description="notes, schedules and team of the user")
+    @admin.display(description="the user's notes, schedules and team")
     def reach(self, key: ApiKey) -> str:
         if key.user is None:
             return "None, because the key belongs to the installation."

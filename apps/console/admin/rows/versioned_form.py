@@ -94,7 +94,7 @@ class VersionedForm(SecretInputsForm[Row]):
         said = f" {sentence(deletion)}" if deletion is not None else ""
         raise forms.ValidationError(
             f"Another user deleted this {self.instance._meta.verbose_name} while you were "
-            f"editing it. If you save, it is created again.{said}"
+            f"editing it. If you save, it will be created again.{said}"
         )
 
     def change_data(self, **values: Any) -> None:

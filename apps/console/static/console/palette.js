@@ -122,7 +122,7 @@ function wirePalette(dialog) {
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
     const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", String(count));
-    state.textContent = count === 0 ? texts.gettext("No results that you can see.") : found;
+    state.textContent = count === 0 ? texts.gettext("No results that you have access to.") : found;
     choose(1);
     if (opensFirst) options().find(isChosen)?.click();
     opensFirst = false;

@@ -246,8 +246,8 @@ class OperationReader:
         left = MOST_TOOL_CHARACTERS - sum(sizes[index] for index in needed)
         if left < 0:
             raise SourceInvalid(
-                f"{location}: its {len(needed):,} required arguments are too large; the limit of "
-                f"one tool is {MOST_TOOL_CHARACTERS:,} characters."
+                f"{location}: its {len(needed):,} required arguments are too large; the limit is "
+                f"{MOST_TOOL_CHARACTERS:,} characters per tool."
             )
         kept = set(needed)
         for index in range(len(parameters)):
@@ -257,8 +257,8 @@ class OperationReader:
         without = [one.key[:100] for index, one in enumerate(parameters) if index not in kept]
         named = ", ".join(without[:MOST_NAMED])
         notes.append(
-            f"{len(without):,} of its {len(parameters):,} arguments are omitted, because the limit of one tool is "
-            f"{MOST_TOOL_CHARACTERS:,} characters: {named}"
+            f"{len(without):,} of its {len(parameters):,} arguments are omitted, because the limit is "
+            f"{MOST_TOOL_CHARACTERS:,} characters per tool: {named}"
             f"{' and others' if len(without) > MOST_NAMED else ''}. None of them is required."
         )
         return [parameters[index] for index in sorted(kept)]

@@ -29,7 +29,7 @@ class BodyReader:
         if not media_type or not isinstance(content, dict):
             offered = ", ".join(map(str, list(content)[:3])) if isinstance(content, dict) else ""
             raise SourceInvalid(
-                f"{location}: the body is {offered or 'something'}, but tools can send only JSON."
+                f"{location}: the body is {offered or 'of an unknown type'}, but tools can send only JSON."
             )
         at = f"{location}.content.{media_type}"
         media = content[media_type]

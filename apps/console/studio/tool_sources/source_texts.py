@@ -82,7 +82,7 @@ def json_or_yaml(text: str) -> Any:
         raise SourceInvalid(f"This is not valid JSON: {TOO_MANY_DIGITS}") from None
     if len(text) > MOST_YAML_CHARACTERS:
         most = f"more than {MOST_YAML_CHARACTERS:,} characters of YAML"
-        raise SourceInvalid(f"The document has {most}. Use its JSON format.")
+        raise SourceInvalid(f"The document has {most}. Convert it to JSON.")
     try:
         return read_yaml(text)
     except YamlInvalid as error:

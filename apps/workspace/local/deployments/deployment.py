@@ -97,8 +97,8 @@ class Deployment(VersionedRow):
         "tools as text",
         default=True,
         help_text=(
-            "For a model without native tool support. If on, the prompt describes the "
-            "tools, and tool calls are parsed from the model's text. If off, the model "
+            "For a model without native tool support. If this setting is on, the prompt describes the "
+            "tools, and tool calls are parsed from the model's text. If it is off, the model "
             "gets no tools."
         ),
     )

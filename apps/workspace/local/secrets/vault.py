@@ -154,9 +154,9 @@ async def read_document(path: str) -> VaultDocument | None:
         found = answer["data"]
         texts, version = found["data"], found["metadata"]["version"]
     except (KeyError, TypeError):
-        raise VaultUnavailable("its response is not from a KV engine of version 2.") from None
+        raise VaultUnavailable("its response is not from a KV version 2 engine.") from None
     if not isinstance(texts, dict) or not isinstance(version, int):
-        raise VaultUnavailable("its response is not from a KV engine of version 2.")
+        raise VaultUnavailable("its response is not from a KV version 2 engine.")
     return VaultDocument(texts, version, time.monotonic())
 
 
@@ -176,7 +176,7 @@ async def find_token() -> str:
     auth = answer.get("auth") if status == HTTPStatus.OK and isinstance(answer, dict) else None
     text = auth.get("client_token") if isinstance(auth, dict) else None
     if not isinstance(auth, dict) or not isinstance(text, str):
-        raise VaultUnavailable(f"it returned status {status} for the login with the AppRole.")
+        raise VaultUnavailable(f"it returned status {status} for the AppRole login.")
     seconds = read_integer(str(auth.get("lease_duration"))) or 0  # 0 means no expiry.
     ends_at = asked_at + seconds - MARGIN_SECONDS if seconds else float("inf")
     _tokens.put(role, VaultToken(text, ends_at))

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         if not changes_engine(header):
             check_counts(contents)
         if problem := upgrade_problem(connection):
-            raise CommandError(f"The backup was restored, but it is old. {problem}")
+            raise CommandError(f"The backup was restored, but it is from an old version. {problem}")
         call_command("migrate", interactive=False, verbosity=0)
         if row := Installation.objects.filter(pk=ROW).first():
             write_marker(row, storage())
@@ -115,7 +115,7 @@ def check_header(header: Header, *, without_secrets: bool) -> None:
     if is_newer or unknown:
         detail = f", with migrations such as {'.'.join(unknown[0])}" if unknown else ""
         raise CommandError(
-            f"The archive was made by a newer QuickApps ({header.version}{detail}) than this one "
+            f"The archive was made by a newer version of QuickApps ({header.version}{detail}) than this one "
             f"({ours}). Update this installation first."
         )
     if changes_engine(header):
@@ -193,5 +193,5 @@ def check_counts(contents: Contents) -> None:
     if wrong := sorted(name for name, rows in contents.tables.items() if found.get(name) != rows):
         raise CommandError(
             f"Restored tables have more or fewer rows than in the backup: {', '.join(wrong)}. "
-            "Empty the database and the storage of files, and try again."
+            "Empty the database and the file storage, and try again."
         )

@@ -80,7 +80,7 @@ def test_of_a_very_long_list_the_first_entries_are_read(key, validated):
 
     assert len(found[key]) == 5_000
     assert found["_meta"][LEFT_OUT] == [
-        f"195,000 of the 200,000 {key} are left out: the limit of a list is 5,000 entries with "
+        f"195,000 of the 200,000 {key} are left out: the limit per list is 5,000 entries with "
         "200,000 values."
     ]
     assert sum(validated) < 100_000

@@ -325,7 +325,7 @@ PACKED = Reply(200, b"\x1f\x8b", {"Content-Type": "application/json", "Content-E
             HUGE,
             (
                 "desk_act: the server's response is too large; the limit is 16,777,216 bytes. "
-                "Request less at once."
+                "Request less data at once."
             ),
         ),
         (PACKED, "desk_act: the server sent a compressed response that was not requested."),
@@ -492,7 +492,7 @@ LONGER = "are not checked by its outputSchema: the check takes longer than 0.2 s
             {"properties": {"n": {"$ref": "http://169.254.169.254/latest"}}},
             "are not checked by its outputSchema: properties.n.$ref is “http://169.254",
         ),
-        ({"required": ["m"]}, "do not fit its outputSchema: $: 'm' is a required property"),
+        ({"required": ["m"]}, "do not match its outputSchema: $: 'm' is a required property"),
         ({"properties": {"n": {"type": "string"}}}, ""),
         ({"properties": {"n": {"pattern": "^(a|aa)+$"}}}, LONGER),
     ],

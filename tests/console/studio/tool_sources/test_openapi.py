@@ -403,8 +403,8 @@ def test_optional_fields_that_do_not_fit_are_left_out_and_named(field):
     kept = len(sizes)
     first = ", ".join(f"field{n}" for n in range(kept - 1, kept + 4))
     assert flat.notes[0] == (
-        f"{3_000 - kept:,} of its 3,000 arguments are omitted, because the limit of one tool is 20,000 "
-        f"characters: {first} and others. None of them is required."
+        f"{3_000 - kept:,} of its 3,000 arguments are omitted, because the limit is 20,000 "
+        f"characters per tool: {first} and others. None of them is required."
     )
 
 
@@ -419,8 +419,8 @@ def test_an_operation_with_too_much_that_is_required_is_no_tool():
     assert (flat.tool, flat.problem) == (
         None,
         (
-            "paths./flat.post: its 300 required arguments are too large; the limit of one tool is "
-            "20,000 characters."
+            "paths./flat.post: its 300 required arguments are too large; the limit is "
+            "20,000 characters per tool."
         ),
     )
 

@@ -159,7 +159,7 @@ async def test_an_app_role_logs_in_again_when_its_token_ends_or_is_revoked(
 
     assert (first, revoked, ended) == (1, 2, 3)
     assert refused.problem.startswith(
-        f"Vault cannot be read at {PATH}: it returned status 400 for the login with the AppRole."
+        f"Vault cannot be read at {PATH}: it returned status 400 for the AppRole login."
     )
     assert "wrong" not in refused.problem
 

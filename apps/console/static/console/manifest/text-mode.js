@@ -43,7 +43,7 @@ export class TextMode {
           EditorState.readOnly.of(isReadOnly),
           EditorView.contentAttributes.of({
             tabindex: "0",
-            "aria-label": "Manifest as JSON. Escape, then Tab, leaves the editor.",
+            "aria-label": "Manifest as JSON. To leave the editor, press Escape, then Tab.",
           }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !this.isSetting) onEdit(this.text);

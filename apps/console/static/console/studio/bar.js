@@ -187,7 +187,7 @@ export class Bar {
     this.details.replaceChildren(
       element(
         "ul",
-        { "aria-label": "Issues of the draft" },
+        { "aria-label": "Issues in the draft" },
         ...this.store.findings.map(({ severity, path, message }) =>
           element(
             "li",

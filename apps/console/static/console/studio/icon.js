@@ -70,7 +70,7 @@ export function iconField(store) {
     if (!picture) return;
     try {
       set(await upload(store, picture));
-      status.textContent = "The image is now the icon of the draft.";
+      status.textContent = "The image is now the draft's icon.";
     } catch (error) {
       status.textContent = reasonOf(error);
     }

@@ -25,7 +25,7 @@ export function naming(store) {
       label: "Description",
       control: description,
       findingsPath: "(description)",
-      help: "Shown to users in lists of applications, and to models that have it as a tool.",
+      help: "Shown to users in lists of applications, and to models that can call this application as a tool.",
     }),
     iconField(store),
   );

@@ -58,7 +58,7 @@ function heading(isRequest, number) {
 const whoGetsIt = (number, onlyNew) =>
   number
     ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
-    : quiet("It then answers requests. Access defines who can use it.");
+    : quiet("The application then answers requests. Access defines who can use it.");
 
 /** A comment for the requester, instead of publishing. @param {(words: string) => unknown} sendBack */
 function backPart(sendBack) {

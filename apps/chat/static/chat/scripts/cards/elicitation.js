@@ -45,7 +45,7 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
 
 /** @param {Record<string, any>} asked */
 function address({ url, host, repeats }) {
-  return html`<p>${gettext("The server asks you to open a page on this host:")} <strong class="interaction-host">${host}</strong></p>
+  return html`<p>${gettext("The server is asking you to open a page on this host:")} <strong class="interaction-host">${host}</strong></p>
     <p class="hint argument-value">${url}</p>
     ${repeats ? html`<p class="hint">${gettext("When you’re done, return to this page and choose “Done”. The tool then runs again.")}</p>` : nothing}`;
 }

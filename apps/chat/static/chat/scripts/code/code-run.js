@@ -62,7 +62,7 @@ async function fetched(code, signal) {
 function parts({ is_successful, result, stdout, stderr, notes, files, left_out }) {
   const isEmpty = !stdout && !result && !stderr && !files.length;
   const words = is_successful ? (isEmpty ? gettext("Finished without output.") : gettext("Finished.")) : gettext("The code ended with an error.");
-  const missing = left_out.length ? [gettext("Too large to be shown: {names}", { names: left_out.join(", ") })] : [];
+  const missing = left_out.length ? [gettext("Too large to show: {names}", { names: left_out.join(", ") })] : [];
   return [
     line(is_successful ? "finished" : "failed", words),
     ...written(stdout, gettext("Output")),

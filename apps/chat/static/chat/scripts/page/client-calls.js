@@ -15,7 +15,7 @@ import { gettext } from "../texts.js";
 const COURTESY = 1_000;
 const AGAIN = 500;
 const PAGE_KEY = "page";
-const LOST = gettext("The page was reloaded in the meantime. The tool may have run. Check whether it did before you call it again.");
+const LOST = gettext("The page was reloaded during the call, so the tool may already have run. Check whether it did before you call it again.");
 
 export class ClientCalls {
   #tools;

@@ -21,7 +21,7 @@ const STATES = {
 /** The title of a reasoning step. */
 const THINKING = "Thinking";
 const LONGEST_THOUGHT = 200;
-const EXPIRED = gettext("The model no longer reads this result; it stays stored and visible.");
+const EXPIRED = gettext("The model no longer reads this result, but it remains stored and visible.");
 
 /**
  * @param {Step[]} steps @param {() => void} redraw

@@ -58,7 +58,7 @@ class AccessPanel {
 
   enabled() {
     const { is_enabled: isOn, is_published: isPublished, may_enable: may } = this.access;
-    const help = isPublished ? "If off, nobody can use it. Nothing is deleted." : "Publishing the first version turns it on.";
+    const help = isPublished ? "If this setting is off, nobody can use the application. Nothing is deleted." : "Publishing the first version turns it on.";
     return toggle("enabled", "Enabled", help, isOn, may && isPublished, (on) => this.save("access", { is_enabled: on }));
   }
 
@@ -135,7 +135,7 @@ class AccessPanel {
 
   owner() {
     const { owner, may_grant: may } = this.access;
-    const named = owner ? element("ul", { class: "studio-holders" }, element("li", {}, about(owner))) : quiet("None. Users with the role Owner and administrators manage the application.");
+    const named = owner ? element("ul", { class: "studio-holders" }, element("li", {}, about(owner))) : quiet("None. Administrators and users with the role Owner manage the application.");
     if (!may) return [named];
     const search = new HolderSearch(this.store, {
       label: "Change the owner",

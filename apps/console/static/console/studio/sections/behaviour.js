@@ -37,7 +37,7 @@ export const behaviour = {
           path: "orchestrator.attachment_strategy",
           on: { type: "lazy_on_demand" },
           isOn: isThere,
-          help: "Saves tokens if users attach many files. If off, the model sees images immediately and a list of other files.",
+          help: "Saves tokens if users attach many files. If this setting is off, the model sees images immediately and gets a list of the other files.",
         }),
       ),
       group(
@@ -79,7 +79,7 @@ export const behaviour = {
         selectField(store, {
           label: "Visible tool calls",
           path: of("stage_display.level"),
-          options: [["", "All (default)"], ["none", "None"], ["error", "Those that fail"], ["info", "All"], ["debug", "All, including internal steps"]],
+          options: [["", "All (default)"], ["none", "None"], ["error", "Failed calls only"], ["info", "All"], ["debug", "All, including internal steps"]],
         }),
         selectField(store, {
           label: "Tool calls need approval",

@@ -32,7 +32,7 @@ export function factsAndLinks({ facts, links }) {
   ];
 }
 
-const HIDDEN = "You have no permission to view them.";
+const HIDDEN = "You do not have permission to view them.";
 
 export const versions = section(
   "versions",

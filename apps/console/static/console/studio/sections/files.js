@@ -140,10 +140,10 @@ function passagesOf({ passages, notice, indexed, files }, most) {
   const rest = passages.slice(most, most + LEFT_OUT);
   return [
     notice || state ? quiet(state, notice) : "",
-    passages.length ? "" : quiet(files ? "No results." : "No file of the draft is indexed yet. Publish it first."),
-    shown.length ? element("ol", { "aria-label": "Passages of an answer" }, ...shown.map(passageItem)) : "",
-    rest.length ? quiet("Left out, because of the number of passages per answer:") : "",
-    rest.length ? element("ol", { class: "studio-left-out", start: most + 1, "aria-label": "Passages that are left out" }, ...rest.map(passageItem)) : "",
+    passages.length ? "" : quiet(files ? "No results." : "None of the draft's files are indexed yet. Publish the draft first."),
+    shown.length ? element("ol", { "aria-label": "Passages for an answer" }, ...shown.map(passageItem)) : "",
+    rest.length ? quiet("Omitted, because they exceed the number of passages per answer:") : "",
+    rest.length ? element("ol", { class: "studio-left-out", start: most + 1, "aria-label": "Omitted passages" }, ...rest.map(passageItem)) : "",
   ];
 }
 
@@ -220,10 +220,10 @@ function card(store, { type }, index, list, redraw) {
   const place = type === "file" ? "files/public/…" : "files/public/guides/";
   const fields =
     type === "user-defined"
-      ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "It is part of every prompt, so keep it short." })]
+      ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "This text is part of every prompt, so keep it short." })]
       : [
           textField(store, { label: "Path", path: `${path}.url`, list, placeholder: place, empty: "" }),
-          textField(store, { label: "Description", path: `${path}.description`, help: "Tells the model what it contains, and so when to read it." }),
+          textField(store, { label: "Description", path: `${path}.description`, help: "Tells the model what this path contains, and therefore when to read it." }),
         ];
   return element(
     "fieldset",

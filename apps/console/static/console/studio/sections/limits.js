@@ -21,10 +21,10 @@ export const limits = {
           min: -1,
           step: 1,
           placeholder: "Installation default",
-          help: "Each round of tool calls needs one. An answer that needs more ends with an error. -1 for no limit.",
+          help: "Each round of tool calls takes one model call. An answer that needs more calls ends with an error. Enter -1 for no limit.",
         }),
         numberField(store, {
-          label: "Timeout of a tool call, in seconds",
+          label: "Timeout for a tool call, in seconds",
           path: "tool_defaults.timeout_seconds",
           min: 1,
           max: 3600,
@@ -54,7 +54,7 @@ export const limits = {
           min: 0,
           step: 1,
           placeholder: "Installation default",
-          help: "Further requests are rejected. 0 for no limit.",
+          help: "Requests above this limit are rejected. Enter 0 for no limit.",
         }),
         numberField(store, {
           label: "Tokens per minute",
@@ -69,13 +69,13 @@ export const limits = {
       group(
         "Conversations",
         numberField(store, {
-          label: "Delete after days of inactivity",
+          label: "Days of inactivity before deletion",
           path: "features.retention.days",
           min: 1,
           max: 3650,
           step: 1,
           placeholder: "As users choose",
-          help: "Counted from the last message, renaming, move or import. The page informs users.",
+          help: "The period starts with the conversation's last message or change, such as renaming, moving or importing it. The chat page informs users about the limit.",
         }),
       ),
     );

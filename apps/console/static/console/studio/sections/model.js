@@ -116,7 +116,7 @@ function parameters(store) {
         max: 2,
         step: 0.1,
         placeholder: none,
-        help: "0 is the most predictable, 1 is varied.",
+        help: "0 gives the most predictable answers; 1 gives more varied ones.",
       }),
       numberField(store, {
         label: "Maximum output tokens",

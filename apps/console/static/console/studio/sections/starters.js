@@ -109,7 +109,7 @@ function around(store) {
       on: undefined,
       off: false,
       isOn: (value) => value !== false,
-      help: "If off, the question is put into the message box, where it can be edited first.",
+      help: "If this setting is off, the question is put into the message box, where users can edit it first.",
     }),
     switchField(store, {
       label: "Require a starter",

@@ -86,7 +86,7 @@ const defaults = (store) =>
       selectField(store, {
         label: "Visible calls",
         path: "features.stage_display.level",
-        options: [["", "All calls"], ["none", "Nothing"], ["error", "Those that fail"], ["info", "All calls, regardless of the default"], ["debug", "All, including internal steps"]],
+        options: [["", "All calls"], ["none", "Nothing"], ["error", "Failed calls only"], ["info", "All calls, regardless of the default"], ["debug", "All, including internal steps"]],
       }),
     ),
   );

@@ -80,7 +80,7 @@ export const asText = {
     const textarea = element("textarea", { value: text, hidden: true, "aria-label": "Manifest as JSON" });
     panel.append(textarea);
     container.append(
-      paragraph("The manifest as it is stored. Escape, then Tab, leaves the editor."),
+      paragraph("The manifest as it is stored. To leave the editor, press Escape, then Tab."),
       note,
       undo,
       element("div", { class: "manifest-editor" }, panel),

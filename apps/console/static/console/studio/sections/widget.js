@@ -48,7 +48,7 @@ export class WidgetBuilder {
     const control = element("input", { type: "checkbox", role: "switch", id, checked: isOn, disabled: !may, "data-key": "widget", "aria-describedby": `${id}-help` });
     control.addEventListener("change", () => this.save({ is_enabled: control.checked }));
     const help = isPublic
-      ? "Visitors of the sites below can chat without signing in."
+      ? "Visitors to the sites below can chat without signing in."
       : "The application is not public, so only users whom their site identifies can chat.";
     return element(
       "div",
@@ -68,7 +68,7 @@ export class WidgetBuilder {
       { class: "studio-field" },
       element("div", { class: "studio-label" }, element("label", { htmlFor: id }, "Allowed origins")),
       field,
-      element("p", { class: "studio-help", id: `${id}-help` }, "Only pages of these origins can show the widget. One per line, without a path."),
+      element("p", { class: "studio-help", id: `${id}-help` }, "Only pages on these origins can show the widget. One per line, without a path."),
       paragraph(save),
     );
   }
@@ -76,7 +76,7 @@ export class WidgetBuilder {
   /** The code that a site includes, and a preview. */
   built() {
     const snippet = element("div", {});
-    const preview = element("iframe", { class: "studio-widget-preview", title: "Preview of the widget" });
+    const preview = element("iframe", { class: "studio-widget-preview", title: "Widget preview" });
     const show = () => {
       snippet.replaceChildren(this.sample("Snippet", this.snippet()), this.sample("Content-Security-Policy of the site", this.policy()));
       const chosen = Object.entries(this.look).filter(([, value]) => value);
@@ -143,7 +143,7 @@ export class WidgetBuilder {
       element("summary", {}, "Use a public key"),
       element("label", { htmlFor: id, class: "studio-legend" }, "Public key (Ed25519, PEM)"),
       field,
-      element("p", { class: "studio-help", id: `${id}-help` }, "It replaces the key. The site's server then signs identities with EdDSA."),
+      element("p", { class: "studio-help", id: `${id}-help` }, "This public key replaces the current key. The site's server then signs identities with EdDSA."),
       paragraph(save),
     );
   }

@@ -103,9 +103,9 @@ const failure = ({ tool, count, last }) =>
 function* settings(store, index, { toolset, switched, isPredefined, secrets, redraw }) {
   /** @param {(string | number)[]} parts */
   const path = (...parts) => at(index, ...parts);
-  const off = "If off, the application ignores the toolset.";
+  const off = "If this setting is off, the application ignores the toolset.";
   if (isPredefined) {
-    yield quiet("Part of the predefined content of this installation, and changes with it.");
+    yield quiet("This toolset is part of the installation's predefined content and changes with it.");
     yield approvalField(store, path("override"), "Default of the toolset or application");
     yield userSwitchField(store, path("override"), "Default of the toolset");
     yield enabledField(store, switched, off);

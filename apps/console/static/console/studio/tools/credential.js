@@ -104,7 +104,7 @@ function credentialField(store, path, secrets) {
     { class: "studio-inner" },
     element("label", { htmlFor: typed.id }, "Credential"),
     typed,
-    quiet("Becomes a secret when you leave the field; the application only refers to it."),
+    quiet("When you leave the field, the credential becomes a secret, and the application only refers to it."),
   );
   own.hidden = Boolean(name);
   const control = element(

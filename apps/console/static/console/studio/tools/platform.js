@@ -70,7 +70,7 @@ const TOOLS = [
     help: "Delegates parts of a task to predefined sub-agents, which work in parallel.",
     settings: (store) => [
       linesField(store, { label: "Only these sub-agents", path: of("spawn_agent.agents"), rows: 2, help: "Names, one per line. Leave empty for all." }),
-      seconds(store, "spawn_agent.timeout_seconds", "Timeout of each, in seconds", "120"),
+      seconds(store, "spawn_agent.timeout_seconds", "Timeout for each sub-agent, in seconds", "120"),
     ],
   },
   {

@@ -80,5 +80,5 @@ function* fields(store, index, parts, tool) {
   }
   if (!tool.template_name) yield approvalField(store, path(), "Toolset default");
   if (tool.open_ai_tool) yield fallbackField(store, path());
-  yield enabledField(store, path("enabled"), "If off, the model does not get this tool.");
+  yield enabledField(store, path("enabled"), "If this setting is off, the model does not get this tool.");
 }

@@ -29,7 +29,7 @@ export function subagentFields(store, choices) {
   };
   draw();
   return [
-    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "Installation default" }),
+    numberField(store, { label: "Timeout for each task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "Installation default" }),
     switchField(store, {
       label: "General-purpose sub-agent",
       path: `${PATH}.general_purpose`,
@@ -79,7 +79,7 @@ function typeCard(store, choices, index, redraw) {
     switchField(store, {
       label: "Choose its toolsets",
       path: `${path}.tool_sets`,
-      help: "If off, it has all toolsets of the application.",
+      help: "If this setting is off, the sub-agent has all of the application's toolsets.",
       on: [],
       off: undefined,
       isOn: (value) => Array.isArray(value),

@@ -45,7 +45,7 @@ export function tryOut(form, outcome, call) {
     } catch (error) {
       status.textContent =
         signal.aborted
-          ? "Stopped. Effects of the tool so far are not undone."
+          ? "Stopped. Any effects that the tool has already had are not undone."
           : failureOf(error);
     } finally {
       clearInterval(clock);
