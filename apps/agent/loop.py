@@ -35,10 +35,9 @@ from apps.agent.loop_options import (
 from apps.agent.messages import ModelMessage, ToolCall, last_calling, unanswered_calls
 from apps.agent.meter import ToolCallReport
 from apps.agent.model import Model, ModelRequest, Reply
-from apps.agent.progress import CallTiming, Progress, Turn
+from apps.agent.progress import CallTiming, Progress, Turn, show_files
 from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.recovery import recover
-from apps.agent.run_answer import show_files
 from apps.agent.stages import DeferredStages, EarlyStages
 from apps.agent.steps.replay import (
     Replay,

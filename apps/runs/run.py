@@ -15,8 +15,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit, RunFinished, Spent, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import ModelMessage
-from apps.agent.progress import Progress
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance, Progress
 from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import (
     CompletedAnswer,

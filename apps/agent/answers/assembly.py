@@ -47,7 +47,7 @@ from apps.agent.model import (
     UntrustedRead,
     usage_by_model,
 )
-from apps.agent.run_answer import RunAnswer
+from apps.agent.progress import RunAnswer
 from apps.agent.stages import EarlyStages
 from apps.agent.taint import Taint
 

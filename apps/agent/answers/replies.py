@@ -21,7 +21,7 @@ from apps.agent.events import Emit
 from apps.agent.messages import ModelMessage, own_thoughts
 from apps.agent.meter import ModelCallReport, error_kind, service_message
 from apps.agent.model import Model, ModelRequest, NestedRun, Reply
-from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.progress import Allowance, RunAnswer
 from apps.agent.tools import Spend, ignore_usage
 from apps.errors import ModelFailed, QuickAppError
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -43,11 +43,9 @@ from apps.agent.context.token_estimates import (
 from apps.agent.events import Emit, ModelUsage, NoticeAdded
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
+from apps.agent.progress import Progress, Turn
 from apps.agent.tools import ToolSpec
 from apps.errors import ModelFailed
-
-if TYPE_CHECKING:
-    from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
 """The key of the step that stores the run's cut, the parts that its requests omit."""

@@ -6,8 +6,7 @@ from apps.agent.events import AttachmentAdded, Event, TextDelta
 from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopTools
 from apps.agent.messages import Attachment, ModelMessage
-from apps.agent.progress import Progress
-from apps.agent.run_answer import as_markdown
+from apps.agent.progress import Progress, as_markdown
 from apps.agent.tools import ToolResult
 from tests.fakes import ScriptedModel, calling, saying, text, tool
 
