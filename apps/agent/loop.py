@@ -15,7 +15,6 @@ import msgspec
 
 from apps.agent.answers.assembly import Assembly
 from apps.agent.answers.model_fallbacks import stay_with
-from apps.agent.answers.model_stages import ModelStages
 from apps.agent.answers.replies import call_ids
 from apps.agent.answers.tool_calls import with_called_names
 from apps.agent.calls import (
@@ -38,7 +37,6 @@ from apps.agent.model import Model, ModelRequest, Reply
 from apps.agent.progress import CallTiming, Progress, Turn, show_files
 from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.recovery import recover
-from apps.agent.stages import DeferredStages, EarlyStages
 from apps.agent.steps.replay import (
     Replay,
     end_replay,
@@ -49,6 +47,7 @@ from apps.agent.steps.replay import (
 from apps.agent.steps.tool_steps import ToolSteps
 from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, part_calls, waits
+from apps.agent.turn_stages import DeferredStages, EarlyStages, ModelStages
 from apps.errors import ModelFailed, ToolsKeepFailing
 
 

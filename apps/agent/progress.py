@@ -14,8 +14,8 @@ import msgspec
 from apps.agent.events import AttachmentAdded, Emit, ModelUsage, TextDelta
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.meter import NO_METER, Meter
-from apps.agent.stages import DeferredStages, EarlyStages
 from apps.agent.tools import ToolResult
+from apps.agent.turn_stages import DeferredStages, EarlyStages
 from apps.errors import StepLimitReached
 
 if TYPE_CHECKING:

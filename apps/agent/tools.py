@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,7 +16,10 @@ from apps.agent.context.token_estimates import text_tokens
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.ledger import NO_LEDGER, InteractionKind, InteractionRequest, Ledger
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
-from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
+from apps.agent.stages import SILENT, Announcement, Stage, silent
+
+if TYPE_CHECKING:
+    from apps.agent.turn_stages import EarlyStage
 
 
 @dataclass(frozen=True)

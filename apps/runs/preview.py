@@ -15,7 +15,8 @@ from apps.agent.messages import ModelMessage
 from apps.agent.meter import PromptSpan
 from apps.agent.model import WritingModel
 from apps.agent.progress import Progress, RunConversation, RunCounts
-from apps.agent.stages import DeferredStages, silent
+from apps.agent.stages import silent
+from apps.agent.turn_stages import DeferredStages
 from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.markdown.chat_place import ChatPlace

@@ -5,7 +5,6 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, assert_never
 
-from apps.agent.answers.model_stages import ModelStages
 from apps.agent.answers.tool_calls import MOST_CALLS, GrowingCalls, GrowingThoughts
 from apps.agent.events import (
     AnnotationAdded,
@@ -48,8 +47,8 @@ from apps.agent.model import (
     usage_by_model,
 )
 from apps.agent.progress import RunAnswer
-from apps.agent.stages import EarlyStages
 from apps.agent.taint import Taint
+from apps.agent.turn_stages import EarlyStages, ModelStages
 
 logger = logging.getLogger(__name__)
 

@@ -7,14 +7,14 @@ import logging
 import re
 import uuid
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
 
 from apps.agent.call_arguments import object_texts
+from apps.agent.growing_arguments import ObjectEnd
 from apps.agent.messages import Thoughts, ToolCall
 from apps.agent.model import UNNUMBERED, ReasoningDelta, Reply, ThoughtPart, ToolCallDelta
-from apps.agent.stages import GrowingCall
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +38,39 @@ NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
 _namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
 LONGEST = 200
 NAMELESS = "unnamed_tool"
+
+
+@dataclass(slots=True)
+class GrowingCall:
+    """A tool call that the model is still writing. Some services give several calls the same
+    `index`.
+    """
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    end: ObjectEnd = field(default_factory=ObjectEnd)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return True if the arguments received so far are a JSON object."""
+        return self.end.is_reached(self.arguments)
+
+    def has_received(self, arguments: str) -> bool:
+        """Return True if the arguments received so far are exactly `arguments`."""
+        return len(arguments) == self.end.length and arguments == "".join(self.arguments)
+
+    @property
+    def has_placeholder(self) -> bool:
+        """Return True if the only text received so far is an empty object, which some services send
+        before the arguments.
+        """
+        return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
+
+    def becomes(self, call: ToolCall) -> bool:
+        """Return True if `call` is the complete form of this call."""
+        return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
 class GrowingCalls:
