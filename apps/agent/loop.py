@@ -8,7 +8,7 @@ this module.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Sequence, Set
 from dataclasses import replace
 
 import msgspec
@@ -70,6 +70,12 @@ class AgentLoop(msgspec.Struct, frozen=True):
     """The untrusted sources that the outer run has read, if that run uses this application as its
     model.
     """
+
+    @property
+    def callable(self) -> Set[str]:
+        """Return the names of the tools that the model can call."""
+        tools = self.tools
+        return tools.listed.keys() | tools.unlisted.keys() | tools.external.keys()
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool
@@ -154,7 +160,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
             progress.answer.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
-        reply = with_called_names(reply, self.tools.callable)
+        if reply.message.tool_calls:
+            reply = with_called_names(reply, self.callable)
         log_reply(reply, reply.deployment, progress.counts.iterations, seconds, self.tools.private)
         return reply
 
@@ -189,6 +196,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
 
     def model_ledger(self, progress: Progress) -> Ledger:
         """Return the ledger for a nested run, in case the model is an application."""
+        if not self.ledger.is_kept:
+            return NO_LEDGER
         # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
@@ -204,7 +213,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
             early=turn.early,
             shows_logprobs=self.display.logprobs,
             taint=self.taint,
-            names=self.tools.callable,
+            names=self.callable,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
@@ -270,7 +279,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         unless it is already in the conversation.
         """
         tools = self.tools
-        log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)
+        log_refused_calls(calls, self.callable, tools.hidden.keys(), tools.static_names)
         return ToolBatch(
             ToolSteps(self.ledger, turn.progress.counts.iterations, calls),
             turn,

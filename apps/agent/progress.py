@@ -7,11 +7,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from apps.agent.events import AttachmentAdded, Emit, ModelUsage, TextDelta
+from apps.agent.events import (
+    AttachmentAdded,
+    Emit,
+    ModelUsage,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    TextDelta,
+    Usage,
+)
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.meter import NO_METER, Meter
 from apps.agent.tools import ToolResult
@@ -37,6 +47,7 @@ MOST_DATA = 32 * 1024 * 1024
 of a model that does not stream.
 """
 UNLIMITED = -1
+TIMINGS_STAGE = "execution-time"
 
 
 @dataclass(slots=True)
@@ -237,3 +248,44 @@ def as_markdown(picture: Attachment) -> str:
     title = _markup.sub(r"\\\1", words)
     address = _address.sub(lambda found: f"%{ord(found[0]):02X}", picture.url or "")
     return f"![{title}]({address})"
+
+
+def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
+    """Show the durations of all calls in a stage. `seconds` is the duration of the whole run. It is
+    less than the sum of the calls if tools ran concurrently.
+    """
+    rows = [("Step", "Seconds"), ("---", "---:")]
+    rows += [
+        (f"Tool `{one.name}`" if one.is_tool else f"Model {one.name}", f"{one.seconds:.3f}")
+        for one in timings
+    ]
+    rows += [("**Total**", f"**{seconds:.3f}**")]
+    emit(StageOpened(TIMINGS_STAGE, "Execution time"))
+    emit(StageDelta(TIMINGS_STAGE, "".join(f"| {left} | {right} |\n" for left, right in rows)))
+    emit(StageClosed(TIMINGS_STAGE, 0.0))
+
+
+def total(spent: Iterable[ModelUsage]) -> Usage:
+    """Return the total usage, with one `ModelUsage` per model, in the order of first use."""
+    by_model: dict[str, ModelUsage] = {}
+    for item in spent:
+        recorded = by_model.get(item.model)
+        by_model[item.model] = item if recorded is None else add_usage(recorded, item)
+    per_model = tuple(by_model.values())
+    whole = reduce(add_usage, per_model, ModelUsage("", 0, 0))
+    return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)
+
+
+def add_usage(one: ModelUsage, other: ModelUsage) -> ModelUsage:
+    return ModelUsage(
+        one.model,
+        one.input + other.input,
+        one.output + other.output,
+        sum_counts(one.cached, other.cached),
+        sum_counts(one.created, other.created),
+        sum_counts(one.reasoning, other.reasoning),
+    )
+
+
+def sum_counts(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

@@ -170,13 +170,5 @@ class Toolbox:
     """Tools that only the platform can call."""
 
     @property
-    def private(self) -> frozenset[str]:
-        """Return the names of the private tools, whose arguments and results only the user may
-        see.
-        """
-        groups = (self.listed, self.unlisted, self.hidden)
-        return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
-
-    @property
     def names(self) -> frozenset[str]:
         return frozenset(self.listed.keys() | self.unlisted.keys() | self.hidden.keys())

@@ -23,7 +23,7 @@ from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
 from apps.runs.history import expand
 from apps.runs.preparation import prepare_run
-from apps.runs.prompt_layers import spans_of
+from apps.runs.prompt import spans_of
 from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.shared_loads import Loading

@@ -6,15 +6,8 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InitializationIssue
 from apps.manifest.prompts import fill_text
 from apps.manifest.validation.validation import read_manifest
-from apps.runs.prompt import (
-    APPLICATION,
-    inline_contexts,
-    override,
-    with_system,
-    without_content_gaps,
-    written_prompt,
-)
-from apps.runs.prompt_layers import compose
+from apps.runs.preparation import with_system, without_content_gaps
+from apps.runs.prompt import APPLICATION, compose, inline_contexts, override, written_prompt
 from tests.contract import proves
 from tests.runs.prompts import context_of
 

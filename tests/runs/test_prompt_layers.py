@@ -11,8 +11,9 @@ from apps.capabilities.registry import PredefinedContent
 from apps.errors import InitializationIssue, PlaceNotFound
 from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.validation.validation import read_manifest
-from apps.runs.prompt import PERSON_INTRODUCTION, PLATFORM
-from apps.runs.prompt_layers import (
+from apps.runs.prompt import (
+    PERSON_INTRODUCTION,
+    PLATFORM,
     PromptLayer,
     PromptPart,
     compose,

@@ -73,6 +73,7 @@ class GrowingCall:
         return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
 
 
+@dataclass(slots=True)
 class GrowingCalls:
     """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
@@ -80,19 +81,15 @@ class GrowingCalls:
     none. Services send IDs and names once, with every delta, or never.
     """
 
-    def __init__(self, names: Collection[str] = ()) -> None:
-        self.names = names
-        self.calls: list[GrowingCall] = []
-        self.latest: dict[int, GrowingCall] = {}
-        """The newest tool call by the service's number. The next delta with the same number
-        continues this call.
-        """
-        self.by_id: dict[str, GrowingCall] = {}
-        """The first tool call with each ID, by ID."""
-        self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
-
-    def __len__(self) -> int:
-        return len(self.calls)
+    names: Collection[str] = ()
+    calls: list[GrowingCall] = field(default_factory=list)
+    latest: dict[int, GrowingCall] = field(default_factory=dict)
+    """The newest tool call by the service's number. The next delta with the same number continues
+    this call.
+    """
+    by_id: dict[str, GrowingCall] = field(default_factory=dict)
+    """The first tool call with each ID, by ID."""
+    by_number_and_id: dict[tuple[int, str], GrowingCall] = field(default_factory=dict)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
         """Add a delta to the tool call to which it belongs, and return that call."""
@@ -194,16 +191,16 @@ def unused_id(id: str, used: set[str]) -> str:
     return id
 
 
+@dataclass(slots=True)
 class GrowingThoughts:
     """Assembles a model's reasoning from deltas. The object is truthy once it contains something to
     store.
     """
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.name = ""
-        """The field in which the service sends plain reasoning, or ""."""
-        self.parts: dict[str, str] = {}
+    texts: list[str] = field(default_factory=list)
+    name: str = ""
+    """The field in which the service sends plain reasoning, or ""."""
+    parts: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.texts or self.parts)
