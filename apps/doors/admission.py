@@ -14,8 +14,11 @@ from typing import Any
 
 from django.core.validators import slug_re
 
+from apps.accounts.audit import AuditEvent
 from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
+from apps.accounts.client_address import address_of_scope
+from apps.aged_cache import AgedCache
 from apps.catalog import access
 from apps.catalog.resolve import resolve_application, resolve_document, versioned_name
 from apps.catalog.resolved_application import ResolvedApplication
@@ -27,7 +30,9 @@ from apps.errors import (
     QuickAppError,
     ServiceFailed,
 )
+from apps.live.hub import HUB
 from apps.manifest.names import localize_text
+from apps.process_state import on_reset
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, configured_core
 from apps.workspace.dial.kept_applications import (
@@ -37,6 +42,14 @@ from apps.workspace.dial.kept_applications import (
     find_own_application,
     made_for,
 )
+
+ONCE_IN_SECONDS = 60.0
+"""The audit log records a denial once per this many seconds for each IP address, endpoint and
+application, so that retries do not flood it.
+"""
+DENIALS = NotAuthenticated, ApplicationNotFound
+_noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
+on_reset(_noted.clear)
 
 WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admission"]]
 
@@ -175,3 +188,19 @@ def check_slug(slug: str, caller: Caller) -> str:
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug
+
+
+# --- Denials -----------------------------------------------------------------------------------
+
+
+def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
+    """Write an audit event about a rejected API client. See `ONCE_IN_SECONDS` for the rate."""
+    address = address_of_scope(scope)
+    key = address, door, application
+    if _noted.get(key, ONCE_IN_SECONDS):
+        return
+    _noted.put(key, True)
+    denied = AuditEvent(
+        "access.denied", address=address, application=application, subject=scope["path"]
+    )
+    HUB.summaries.queue_audit(denied)

@@ -1,10 +1,10 @@
 """Routes the gateway's URLs. All other requests go to Django."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.urls import URLPattern, re_path
 
-from apps.accounts.caller import Caller
 from apps.doors.dialect import Dialect
 from apps.doors.run_consumer import RunConsumer
 from apps.gateway.consumers import (
@@ -27,17 +27,13 @@ from apps.live.hub import HUB
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
-OPENAI, DIAL = OpenAIDialect(), DialDialect()
-
 
 class CompletionConsumer(RunConsumer):
     """Serves `POST …/chat/completions` for OpenAI's clients and for DIAL Core."""
 
     route = "/openai/deployments/{slug}/chat/completions"
-    dialect: Dialect = OPENAI
-
-    def dialect_for(self, caller: Caller) -> Dialect:
-        return DIAL if caller.kind == "dial" else OPENAI
+    dialect = OpenAIDialect()
+    dialects: ClassVar[Mapping[str, Dialect]] = {"dial": DialDialect()}
 
 
 complete = CompletionConsumer.as_asgi()
