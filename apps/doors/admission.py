@@ -19,8 +19,7 @@ from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
 from apps.aged_cache import AgedCache
-from apps.catalog import access
-from apps.catalog.resolve import resolve_application, resolve_document, versioned_name
+from apps.catalog import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import shorten_text
 from apps.errors import (
@@ -95,7 +94,9 @@ class Admission:
         if not isinstance(document, Mapping) or not document:
             problem = "application_properties: DIAL Core has none for this application."
             raise ApplicationBroken(self.named, (problem,))
-        return await resolve_document(self.named, title_of(self.kept) or self.named, document)
+        return await resolve.resolve_document(
+            self.named, title_of(self.kept) or self.named, document
+        )
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
@@ -150,7 +151,7 @@ async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
     does not exist.
     """
     try:
-        return await resolve_application(name)
+        return await resolve.resolve_application(name)
     except ApplicationBroken as broken:
         return broken
     except ApplicationNotFound:
@@ -176,9 +177,9 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
     """Return the application with this slug, or one of its versions (`slug@3`). Raises
     `hidden_error` if the caller cannot use it, or `ApplicationBroken` if its manifest is invalid.
     """
-    check_slug(versioned_name(slug)[0], caller)
+    check_slug(resolve.versioned_name(slug)[0], caller)
     try:
-        return await access.find(slug, caller)
+        return await resolve.find(slug, caller)
     except ApplicationNotFound:
         raise hidden_error(slug, caller) from None
 

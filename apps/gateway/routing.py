@@ -27,13 +27,15 @@ from apps.live.hub import HUB
 DEPLOYMENT = r"^openai/deployments/(?P<slug>.+?)"
 MODELS = r"^(?:openai/(?:v1/)?(?:models|deployments)|v1/models)"
 
+OPENAI, DIAL = OpenAIDialect(), DialDialect()
+
 
 class CompletionConsumer(RunConsumer):
     """Serves `POST …/chat/completions` for OpenAI's clients and for DIAL Core."""
 
     route = "/openai/deployments/{slug}/chat/completions"
-    dialect = OpenAIDialect()
-    dialects: ClassVar[Mapping[str, Dialect]] = {"dial": DialDialect()}
+    dialect = OPENAI
+    dialects: ClassVar[Mapping[str, Dialect]] = {"dial": DIAL}
 
 
 complete = CompletionConsumer.as_asgi()
