@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from apps.ag_ui.requests import ThreadMessage
 from apps.doors.bodies import converted, invalid
-from apps.doors.chat_messages import ChatMessage, FunctionCall, Object, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, Object, RequestedCall
 from apps.doors.message_content import MessageContent
 from apps.doors.sealed_state import unsealed
 from apps.runs.asking_ledger import PENDING

@@ -12,8 +12,7 @@ from apps.ag_ui.interrupts import Resumption, read_resume
 from apps.ag_ui.requests import RunInput, context_text, read_request, read_tools
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.chat_messages import ChatMessage
-from apps.doors.client_conversation import check_instructions, read_conversation
+from apps.doors.client_conversation import ChatMessage, check_instructions, read_conversation
 from apps.doors.dialect import ParsedRequest, PreparedRun, WholeEncoder
 from apps.doors.user_place import KEYS, with_narrative, with_user_place
 from apps.live.doors import AG_UI

@@ -18,7 +18,7 @@ from apps.ag_ui.requests import ResumeEntry
 from apps.capabilities.questions.answers import SKIP, question_problem
 from apps.capabilities.wrappers.approval import APPROVE, DENY
 from apps.doors.bodies import invalid, shorten_text
-from apps.doors.chat_messages import ChatMessage
+from apps.doors.client_conversation import ChatMessage
 from apps.runs.asking_ledger import WaitingCalls, read_question
 
 APPROVAL_SCHEMA: Mapping[str, Any] = {

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from apps.agent.tools import ToolSpec
 from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid, shorten_text
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 
 LONGEST_ID = 1_000
 NO_PARAMETERS = {"type": "object", "properties": {}}

@@ -13,8 +13,7 @@ import regex
 
 from apps.agent.calls import ToolOutcome, result_message
 from apps.agent.messages import ModelMessage
-from apps.agent.progress import Progress, Turn
-from apps.agent.run_answer import BETWEEN_TEXTS
+from apps.agent.progress import BETWEEN_TEXTS, Progress, Turn
 from apps.agent.tools import ToolResult
 from apps.patterns import compile_pattern
 

@@ -8,14 +8,13 @@ this module.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Sequence, Set
 from dataclasses import replace
 
 import msgspec
 
 from apps.agent.answers.assembly import Assembly
 from apps.agent.answers.model_fallbacks import stay_with
-from apps.agent.answers.model_stages import ModelStages
 from apps.agent.answers.replies import call_ids
 from apps.agent.answers.tool_calls import with_called_names
 from apps.agent.calls import (
@@ -35,11 +34,9 @@ from apps.agent.loop_options import (
 from apps.agent.messages import ModelMessage, ToolCall, last_calling, unanswered_calls
 from apps.agent.meter import ToolCallReport
 from apps.agent.model import Model, ModelRequest, Reply
-from apps.agent.progress import CallTiming, Progress, Turn
+from apps.agent.progress import CallTiming, Progress, Turn, show_files
 from apps.agent.records import log_messages, log_refused_calls, log_reply
 from apps.agent.recovery import recover
-from apps.agent.run_answer import show_files
-from apps.agent.stages import DeferredStages, EarlyStages
 from apps.agent.steps.replay import (
     Replay,
     end_replay,
@@ -50,6 +47,7 @@ from apps.agent.steps.replay import (
 from apps.agent.steps.tool_steps import ToolSteps
 from apps.agent.taint import Taint
 from apps.agent.tool_batch import ToolBatch, all_failed, part_calls, waits
+from apps.agent.turn_stages import DeferredStages, EarlyStages, ModelStages
 from apps.errors import ModelFailed, ToolsKeepFailing
 
 
@@ -72,6 +70,12 @@ class AgentLoop(msgspec.Struct, frozen=True):
     """The untrusted sources that the outer run has read, if that run uses this application as its
     model.
     """
+
+    @property
+    def callable(self) -> Set[str]:
+        """Return the names of the tools that the model can call."""
+        tools = self.tools
+        return tools.listed.keys() | tools.unlisted.keys() | tools.external.keys()
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool
@@ -156,7 +160,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
             progress.answer.say("".join(assembly.text))
         turn.deferred.close()
         reply = assembly.reply(self.name, call_ids(request.messages))
-        reply = with_called_names(reply, self.tools.callable)
+        if reply.message.tool_calls:
+            reply = with_called_names(reply, self.callable)
         log_reply(reply, reply.deployment, progress.counts.iterations, seconds, self.tools.private)
         return reply
 
@@ -191,6 +196,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
 
     def model_ledger(self, progress: Progress) -> Ledger:
         """Return the ledger for a nested run, in case the model is an application."""
+        if not self.ledger.is_kept:
+            return NO_LEDGER
         # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
@@ -206,7 +213,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
             early=turn.early,
             shows_logprobs=self.display.logprobs,
             taint=self.taint,
-            names=self.tools.callable,
+            names=self.callable,
         )
 
     async def act(self, turn: Turn, reply: Reply) -> str:
@@ -272,7 +279,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         unless it is already in the conversation.
         """
         tools = self.tools
-        log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)
+        log_refused_calls(calls, self.callable, tools.hidden.keys(), tools.static_names)
         return ToolBatch(
             ToolSteps(self.ledger, turn.progress.counts.iterations, calls),
             turn,

@@ -40,10 +40,6 @@ class LoopTools(msgspec.Struct, frozen=True):
     """Tools whose arguments and results are not logged."""
 
     @property
-    def callable(self) -> Set[str]:
-        return self.listed.keys() | self.unlisted.keys() | self.external.keys()
-
-    @property
     def static_names(self) -> frozenset[str]:
         return static_names(self.static)
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 import msgspec
-from msgspec.structs import replace
 
 from apps.agent.events import Event, ModelUsage, Usage
 from apps.agent.ledger import NO_LEDGER, Ledger
@@ -159,16 +158,3 @@ class Reply:
     usage: tuple[ModelUsage, ...]
     annotations: tuple[Mapping[str, Any], ...] = ()
     deployment: str = field(default="", compare=False)
-
-
-def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage of an answer by model, or () if there is none. Usage without a model's name
-    belongs to the deployment.
-    """
-    if usage is None:
-        return ()
-    if usage.per_model:
-        found = usage.per_model
-        return tuple(one if one.model else replace(one, model=deployment) for one in found)
-    counts = (usage.input, usage.output, usage.cached, usage.created, usage.reasoning)
-    return (ModelUsage(deployment, *counts),)

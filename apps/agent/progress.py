@@ -1,16 +1,159 @@
-"""Defines the state of a run while it is executed."""
+"""Defines the state of a run while it is executed: its conversation, its answer so far, its counts
+and usage, and the limits of its models' output.
+"""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from apps.agent.context.fitter import ContextFitter
-from apps.agent.events import Emit, ModelUsage
-from apps.agent.messages import ModelMessage
+from apps.agent.events import (
+    AttachmentAdded,
+    Emit,
+    ModelUsage,
+    StageClosed,
+    StageDelta,
+    StageOpened,
+    TextDelta,
+    Usage,
+)
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.meter import NO_METER, Meter
-from apps.agent.run_answer import Rounds, RunAnswer
-from apps.agent.stages import DeferredStages, EarlyStages
+from apps.agent.tools import ToolResult
+from apps.agent.turn_stages import DeferredStages, EarlyStages
+from apps.errors import StepLimitReached
+
+if TYPE_CHECKING:
+    from apps.agent.context.fitter import ContextFitter
+
+BETWEEN_TEXTS = "\n\n"
+TITLE_CHARACTERS = 200
+"""Titles of images are truncated to this many characters."""
+
+_control = re.compile(r"[\x00-\x20\x7f]+")
+_markup = re.compile(r"([\\`*_\[\]<>!&])")
+_address = re.compile(r"[\s\x00-\x1f<>()\[\]\\\"]")
+MOST_CHARACTERS = 4_000_000
+"""The maximum number of characters of text, reasoning and tool calls in one run, about a million
+tokens. The longest known answers have 128,000 tokens, and a run calls its model about 15 times.
+"""
+MOST_DATA = 32 * 1024 * 1024
+"""The maximum size of a run's files and state, in characters of JSON. It also limits the response
+of a model that does not stream.
+"""
+UNLIMITED = -1
+TIMINGS_STAGE = "execution-time"
+
+
+@dataclass(slots=True)
+class Allowance:
+    """The remaining output of a run's models, so that an endless answer does not exhaust memory.
+
+    Text, reasoning and tool calls share `most` characters, of which `left` remain. Attachments and
+    state share `data` characters of JSON. A negative value means that the limit is exceeded.
+    """
+
+    most: int = field(default_factory=lambda: MOST_CHARACTERS)
+    left: int = 0
+    data: int = MOST_DATA
+
+    def __post_init__(self) -> None:
+        self.left = self.most
+
+    @property
+    def is_exceeded(self) -> bool:
+        return self.left < 0 or self.data < 0
+
+    @property
+    def notice(self) -> str:
+        if self.left < 0:
+            return f"[The answer was cut here: the limit is {self.most:,} characters.]"
+        return "[The answer was cut here: its files and state are too large.]"
+
+    def fitting(self, text: str) -> str:
+        """Return the part of a text that is within the limit. The text must already be subtracted
+        from `left`.
+        """
+        return text[: max(len(text) + self.left, 0)]
+
+    def take_data(self, value: Any) -> None:
+        if value:
+            self.data -= len(msgspec.json.encode(value))
+
+
+@dataclass(slots=True)
+class Rounds:
+    """Counts the model calls of a run."""
+
+    most: int = UNLIMITED
+    """The maximum number of model calls."""
+    used: int = 0
+    """The number of model calls so far, including those of nested runs."""
+    outer: Rounds | None = None
+    """The counter of the outer run, or None."""
+
+    def take(self) -> None:
+        """Count one model call before it is made. Raises `StepLimitReached`."""
+        if self.most != UNLIMITED and self.used >= self.most:
+            raise StepLimitReached(self.most)
+        around = self.outer
+        while around is not None:
+            # One call is reserved for the outer agent, so that it can use the results.
+            if around.most != UNLIMITED and around.used >= around.most - 1:
+                raise StepLimitReached(around.most)
+            around = around.outer
+        self.count(1)
+
+    def count(self, calls: int) -> None:
+        """Count model calls that were already made."""
+        here: Rounds | None = self
+        while here is not None:
+            here.used += calls
+            here = here.outer
+
+
+@dataclass(slots=True)
+class RunAnswer:
+    """The output of a run that users can see."""
+
+    said: list[str] = field(default_factory=list)
+    """The texts of the answer."""
+    shown: set[str] = field(default_factory=set)
+    """The URLs of the attachments and images that the answer already contains."""
+    allowance: Allowance = field(default_factory=Allowance)
+    """The remaining output of the run's models."""
+
+    @property
+    def lead(self) -> str:
+        """Return the separator to insert before the answer's next text, or ""."""
+        return BETWEEN_TEXTS if self.said else ""
+
+    @property
+    def text(self) -> str:
+        """Return the text of the answer as users see it."""
+        return BETWEEN_TEXTS.join(self.said)
+
+    def say(self, text: str) -> None:
+        """Append a text that was already emitted."""
+        if text:
+            self.said.append(text)
+
+    def append(self, text: str, emit: Emit) -> None:
+        emit(TextDelta(self.lead + text))
+        self.say(text)
+
+    def attach(self, attachment: Attachment, emit: Emit) -> None:
+        """Emit an attachment, unless the answer already has one with the same URL."""
+        if attachment.url is not None:
+            if attachment.url in self.shown:
+                return
+            self.shown.add(attachment.url)
+        emit(AttachmentAdded(attachment))
 
 
 class CallTiming(msgspec.Struct, frozen=True):
@@ -80,3 +223,69 @@ class Turn(msgspec.Struct, frozen=True):
     early: EarlyStages
     deferred: DeferredStages
     """The stages that stay open until the model's next answer is complete."""
+
+
+def show_files(result: ToolResult, answer: RunAnswer, emit: Emit) -> None:
+    """Add the files of a tool's result to the answer, as attachments or as images in its text."""
+    show_pictures(result.pictures, answer, emit)
+    for attachment in result.propagated:
+        answer.attach(attachment, emit)
+
+
+def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit) -> None:
+    """Append the images to the answer's text, except those that it already contains."""
+    new = [one for one in pictures if one.url is not None and one.url not in answer.shown]
+    if new:
+        answer.shown.update(one.url for one in new if one.url is not None)
+        answer.append(BETWEEN_TEXTS.join(map(as_markdown, new)), emit)
+
+
+def as_markdown(picture: Attachment) -> str:
+    """Return the Markdown of an image, with its title and URL escaped, because a service wrote
+    them.
+    """
+    words = _control.sub(" ", picture.title).strip()[:TITLE_CHARACTERS]
+    title = _markup.sub(r"\\\1", words)
+    address = _address.sub(lambda found: f"%{ord(found[0]):02X}", picture.url or "")
+    return f"![{title}]({address})"
+
+
+def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
+    """Show the durations of all calls in a stage. `seconds` is the duration of the whole run. It is
+    less than the sum of the calls if tools ran concurrently.
+    """
+    rows = [("Step", "Seconds"), ("---", "---:")]
+    rows += [
+        (f"Tool `{one.name}`" if one.is_tool else f"Model {one.name}", f"{one.seconds:.3f}")
+        for one in timings
+    ]
+    rows += [("**Total**", f"**{seconds:.3f}**")]
+    emit(StageOpened(TIMINGS_STAGE, "Execution time"))
+    emit(StageDelta(TIMINGS_STAGE, "".join(f"| {left} | {right} |\n" for left, right in rows)))
+    emit(StageClosed(TIMINGS_STAGE, 0.0))
+
+
+def total(spent: Iterable[ModelUsage]) -> Usage:
+    """Return the total usage, with one `ModelUsage` per model, in the order of first use."""
+    by_model: dict[str, ModelUsage] = {}
+    for item in spent:
+        recorded = by_model.get(item.model)
+        by_model[item.model] = item if recorded is None else add_usage(recorded, item)
+    per_model = tuple(by_model.values())
+    whole = reduce(add_usage, per_model, ModelUsage("", 0, 0))
+    return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)
+
+
+def add_usage(one: ModelUsage, other: ModelUsage) -> ModelUsage:
+    return ModelUsage(
+        one.model,
+        one.input + other.input,
+        one.output + other.output,
+        sum_counts(one.cached, other.cached),
+        sum_counts(one.created, other.created),
+        sum_counts(one.reasoning, other.reasoning),
+    )
+
+
+def sum_counts(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)

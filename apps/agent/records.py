@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from apps.agent.messages import ModelMessage, ToolCall, messages_json
 from apps.agent.model import Reply
+from apps.agent.tools import Toolbox
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,12 @@ def log_payload(what: str, content: Callable[[], str]) -> None:
     """
     if payloads.isEnabledFor(logging.DEBUG):
         payloads.debug("[payload] %s: %s", what, content())
+
+
+def private_names(toolbox: Toolbox) -> frozenset[str]:
+    """Return the names of the private tools, whose arguments and results only the user may see."""
+    groups = (toolbox.listed, toolbox.unlisted, toolbox.hidden)
+    return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
 
 
 def describe_size(text: str) -> str:

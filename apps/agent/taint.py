@@ -4,12 +4,11 @@ that mislead the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
-from apps.agent.messages import ModelMessage
 
 UNTRUSTED = "untrusted"
 """The key under which an answer's state contains the untrusted sources. It is also the key of the
@@ -63,19 +62,6 @@ class Taint:
         first, *others = self.sources
         more = f", and {len(others)} more" if others else ""
         return f"This conversation has read untrusted content: {first}{more}."
-
-
-def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the `taint` of the outer run, or a new one with the sources that earlier steps of this
-    run recorded. In both cases, add the sources in the states of the messages.
-    """
-    if taint is None:
-        taint, step = Taint(ledger), ledger.step(UNTRUSTED)
-        taint.keep(sources_in(step.result) if step is not None else ())
-    for message in messages:
-        # The states of questions count too, because a client may have sent them.
-        taint.keep(sources_in(message.state))
-    return taint
 
 
 def sources_in(state: Mapping[str, Any]) -> list[str]:

@@ -15,11 +15,11 @@ from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.meter import Location, ToolCallReport
 from apps.agent.progress import CallTiming, Turn
 from apps.agent.records import describe_size, log_payload
-from apps.agent.stages import EarlyStage
 from apps.agent.steps.replay import end_replay
 from apps.agent.steps.tool_steps import ToolSteps
 from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, PendingResult, ResultStep, Spend, Tool, ToolResult
+from apps.agent.turn_stages import EarlyStage
 from apps.errors import ToolTimedOut
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -16,7 +16,10 @@ from apps.agent.context.token_estimates import text_tokens
 from apps.agent.events import Emit, ModelUsage
 from apps.agent.ledger import NO_LEDGER, InteractionKind, InteractionRequest, Ledger
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
-from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
+from apps.agent.stages import SILENT, Announcement, Stage, silent
+
+if TYPE_CHECKING:
+    from apps.agent.turn_stages import EarlyStage
 
 
 @dataclass(frozen=True)
@@ -165,14 +168,6 @@ class Toolbox:
     """Tools that the model can call although model requests do not list them."""
     hidden: dict[str, Tool] = field(default_factory=dict)
     """Tools that only the platform can call."""
-
-    @property
-    def private(self) -> frozenset[str]:
-        """Return the names of the private tools, whose arguments and results only the user may
-        see.
-        """
-        groups = (self.listed, self.unlisted, self.hidden)
-        return frozenset(n for group in groups for n, tool in group.items() if tool.is_private)
 
     @property
     def names(self) -> frozenset[str]:

@@ -1,8 +1,7 @@
 """Defines capabilities: features that are prepared once per application version and opened for each
-run.
+run, and the tools that they prepare and bind to each run.
 
-`settings.CAPABILITIES` lists them by dotted path, in order, as `MIDDLEWARE` lists middleware. A
-capability reads the manifest when it is prepared. Opening it must be fast, because every run waits
+A capability reads the manifest when it is prepared. Opening it must be fast, because every run waits
 for it.
 """
 
@@ -11,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from django.utils.module_loading import import_string
 
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit
@@ -27,15 +23,24 @@ from apps.agent.messages import ModelMessage
 from apps.agent.meter import NO_METER, Meter
 from apps.agent.progress import Progress
 from apps.agent.recovery import Recovery
+from apps.agent.stages import Announcement
 from apps.agent.taint import Taint
-from apps.agent.tools import ResultStep, Spend, Tool, Toolbox, ignore_usage
+from apps.agent.tools import (
+    Invocation,
+    ResultStep,
+    Spend,
+    Tool,
+    Toolbox,
+    ToolResult,
+    ToolSpec,
+    ignore_usage,
+)
 from apps.capabilities.chat_context import NO_CHAT, ChatContext
 from apps.errors import InitializationIssue, Unsupported
 from apps.manifest.manifest import Manifest
 from apps.manifest.markdown.agent_definition import AgentDefinition
 from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.markdown.skill_document import InstalledSkill
-from apps.manifest.parts import parts_in_use
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import Workspace
@@ -189,6 +194,56 @@ class Opening(msgspec.Struct, frozen=True):
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
+Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
+"""A function that runs a tool call. Unlike `CallTool`, it receives the context of the run."""
+
+Announce = Callable[[str], Announcement | None]
+
+
+def announce_nothing(locale: str) -> Announcement | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedTool:
+    """A tool that is prepared for a manifest and not yet bound to a run.
+
+    `is_private`, `is_read_only` and `full_name` are as in `Tool`.
+    """
+
+    spec: ToolSpec
+    work: Work
+    toolset: str = ""
+    """The path of the tool's toolset in the manifest, or ""."""
+    streams: str = ""
+    """The argument that the stage shows while the model writes it, or ""."""
+    announce: Announce = announce_nothing
+    """A function that returns what the stage shows, in a locale, before the arguments are complete.
+    """
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of every call that the model does not see."""
+    is_repeatable: bool = False
+    """True if calling the tool twice has the same effect as calling it once."""
+    is_private: bool = False
+    is_read_only: bool = False
+    full_name: str = ""
+
+    def bind(self, opening: Opening) -> Tool:
+        announcement = self.announce(opening.caller.client.locale)
+        work = partial(self.work, opening)
+        return Tool(
+            self.spec,
+            work,
+            self.toolset,
+            announcement,
+            self.constants,
+            self.is_repeatable,
+            self.is_private,
+            self.is_read_only,
+            self.full_name,
+        )
+
+
 Compose = Callable[[Toolbox], str]
 """A function that returns a part of the system prompt, or "", once all tools are known."""
 
@@ -254,55 +309,3 @@ class PreparedCapabilities:
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]
-
-
-@cache
-def capabilities() -> tuple[Capability, ...]:
-    """Import the configured capabilities. Raises `ImproperlyConfigured` if a path does not lead to
-    a capability.
-    """
-    found = []
-    for path in settings.CAPABILITIES:
-        capability = import_string(path)
-        if not isinstance(capability, Capability):
-            raise ImproperlyConfigured(
-                f"CAPABILITIES contains {path!r}, which is not a Capability but a "
-                f"{type(capability).__name__}."
-            )
-        found.append(capability)
-    return tuple(found)
-
-
-def prepare(manifest: Manifest) -> PreparedCapabilities:
-    openers, issues = [], unserved(manifest)
-    for capability in capabilities():
-        try:
-            opener = capability.prepare(manifest)
-        except InitializationIssue as issue:
-            issues.append(issue)
-        else:
-            if opener is not None:
-                openers.append((capability.name, opener))
-    return PreparedCapabilities(tuple(openers), tuple(issues))
-
-
-SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
-RESOLVED_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""The manifest parts that refer to catalog entries. The catalog resolves these references, and
-reports unresolved ones.
-"""
-
-
-def unserved(manifest: Manifest) -> list[InitializationIssue]:
-    """Return an issue for each manifest part that no capability supports."""
-    served = SERVED_BY_THE_RUN.union(
-        RESOLVED_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
-    )
-    return [
-        InitializationIssue(
-            f"{part.path}: {part.name!r} is not available in this installation, "
-            "so the application runs without it."
-        )
-        for part in parts_in_use(manifest)
-        if part.name not in served
-    ]

@@ -29,59 +29,12 @@ from django.db.models.functions import Coalesce, Greatest
 
 from apps.accounts.caller import Caller, widget_visitor
 from apps.catalog.models import Application, Grant, Role
-from apps.catalog.resolve import resolve_application, versioned_name
-from apps.catalog.resolved_application import ResolvedApplication
-from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
 """The role of a user without access. Responses must not reveal to this user that the application
 exists.
 """
-
-
-async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug. A slug such as `travel@3`, or an API key that is
-    pinned to a version, selects that version.
-
-    Raises `ApplicationNotFound` if the application does not exist or the caller may not use it, and
-    `ApplicationBroken` if its manifest is invalid.
-    """
-    slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
-    try:
-        application = await resolve_application(slug)
-    except ApplicationBroken:
-        if not await usable(caller).filter(slug=versioned_name(slug)[0]).aexists():
-            raise ApplicationNotFound(slug) from None
-        raise
-    if not await may_use(application, caller):
-        raise ApplicationNotFound(slug)
-    return application
-
-
-def bind_version(slug: str, version: int) -> str:
-    """Append a version number to the slug, for an API key that is pinned to that version. Raises
-    `ApplicationNotFound` if the slug already names a different version.
-    """
-    name, number = versioned_name(slug)
-    if number not in (None, version):
-        raise ApplicationNotFound(slug)
-    return f"{name}@{version}"
-
-
-async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
-    if caller.principal is not None:
-        rows = Application.objects.filter(pk=application.id, is_enabled=True)
-        if caller.limits.scope is not None:
-            rows = rows.filter(pk__in=caller.limits.scope)
-        return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
-    if caller.kind == "visitor":  # These callers need no query.
-        guest = widget_visitor(caller.bucket)
-        if guest is None:
-            return application.is_public
-        is_open = application.is_public or guest.is_identified
-        return is_open and guest.application == application.id
-    return caller.limits.include(application.id)
 
 
 def usable(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]:

@@ -1,4 +1,5 @@
-"""Resolves a slug or a manifest to an application that can run, and caches the result.
+"""Resolves a slug or a manifest to an application that can run, and caches the result. `find` also
+checks that the caller may use the application.
 
 A cached application is valid until its row or the predefined content changes. Both are checked at
 most once per `MAX_AGE_SECONDS`.
@@ -17,16 +18,18 @@ import msgspec
 from channels.db import database_sync_to_async
 
 from apps import aged_cache
+from apps.accounts.caller import Caller, widget_visitor
 from apps.aged_cache import AgedCache
+from apps.catalog.access import reachable_rows, usable
 from apps.catalog.application_files import managed_files
 from apps.catalog.content import installed as content_installed
 from apps.catalog.content.installed import installed_content, installed_now, refreshed_at
 from apps.catalog.content.layers import Content
-from apps.catalog.models import Application, ApplicationVersion
+from apps.catalog.models import Application, ApplicationVersion, Role
 from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.catalog.versions import snapshots
 from apps.catalog.versions.snapshots import snapshot_content
-from apps.errors import ApplicationNotFound
+from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.integers import read_integer
 from apps.process_state import on_reset
 
@@ -70,6 +73,50 @@ def forget_applications() -> None:
     content_installed.forget_content()
     managed_files.forget_files()
     snapshots.forget_snapshots()
+
+
+async def find(slug: str, caller: Caller) -> ResolvedApplication:
+    """Return the application with this slug. A slug such as `travel@3`, or an API key that is
+    pinned to a version, selects that version.
+
+    Raises `ApplicationNotFound` if the application does not exist or the caller may not use it, and
+    `ApplicationBroken` if its manifest is invalid.
+    """
+    slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
+    try:
+        application = await resolve_application(slug)
+    except ApplicationBroken:
+        if not await usable(caller).filter(slug=versioned_name(slug)[0]).aexists():
+            raise ApplicationNotFound(slug) from None
+        raise
+    if not await may_use(application, caller):
+        raise ApplicationNotFound(slug)
+    return application
+
+
+def bind_version(slug: str, version: int) -> str:
+    """Append a version number to the slug, for an API key that is pinned to that version. Raises
+    `ApplicationNotFound` if the slug already names a different version.
+    """
+    name, number = versioned_name(slug)
+    if number not in (None, version):
+        raise ApplicationNotFound(slug)
+    return f"{name}@{version}"
+
+
+async def may_use(application: ResolvedApplication, caller: Caller) -> bool:
+    if caller.principal is not None:
+        rows = Application.objects.filter(pk=application.id, is_enabled=True)
+        if caller.limits.scope is not None:
+            rows = rows.filter(pk__in=caller.limits.scope)
+        return await reachable_rows(caller.principal, caller.team, Role.USER, rows).aexists()
+    if caller.kind == "visitor":  # These callers need no query.
+        guest = widget_visitor(caller.bucket)
+        if guest is None:
+            return application.is_public
+        is_open = application.is_public or guest.is_identified
+        return is_open and guest.application == application.id
+    return caller.limits.include(application.id)
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from apps.capabilities.registry import PredefinedContent, PreparedCapabilities, prepare
+from apps.capabilities.preparation import prepare
+from apps.capabilities.registry import PredefinedContent, PreparedCapabilities
 from apps.catalog.content.agents import installed_agents
 from apps.catalog.content.chat_places import installed_places
 from apps.catalog.content.installed import installed_content

@@ -5,7 +5,7 @@ from uuid import UUID
 from channels.db import database_sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.catalog import access
+from apps.catalog import resolve
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import own
@@ -25,16 +25,16 @@ def pin_version(row: Application, number: int) -> None:
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
     """Return the version of the application that answers in a conversation: the pinned version or,
     if there is none or it was withdrawn, the live version. Raises the same exceptions as
-    `access.find`.
+    `resolve.find`.
     """
-    live = await access.find(slug, caller)
+    live = await resolve.find(slug, caller)
     if conversation is None:
         return live
     number = await database_sync_to_async(pinned_version)(caller, conversation)
     if number is None or number == live.number:
         return live
     try:
-        return await access.find(f"{slug}@{number}", caller)
+        return await resolve.find(f"{slug}@{number}", caller)
     except ApplicationNotFound:
         return live
 

@@ -14,10 +14,12 @@ from typing import Any
 
 from django.core.validators import slug_re
 
+from apps.accounts.audit import AuditEvent
 from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
-from apps.catalog import access
-from apps.catalog.resolve import resolve_application, resolve_document, versioned_name
+from apps.accounts.client_address import address_of_scope
+from apps.aged_cache import AgedCache
+from apps.catalog import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import shorten_text
 from apps.errors import (
@@ -27,7 +29,9 @@ from apps.errors import (
     QuickAppError,
     ServiceFailed,
 )
+from apps.live.hub import HUB
 from apps.manifest.names import localize_text
+from apps.process_state import on_reset
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, configured_core
 from apps.workspace.dial.kept_applications import (
@@ -37,6 +41,14 @@ from apps.workspace.dial.kept_applications import (
     find_own_application,
     made_for,
 )
+
+ONCE_IN_SECONDS = 60.0
+"""The audit log records a denial once per this many seconds for each IP address, endpoint and
+application, so that retries do not flood it.
+"""
+DENIALS = NotAuthenticated, ApplicationNotFound
+_noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
+on_reset(_noted.clear)
 
 WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admission"]]
 
@@ -82,7 +94,9 @@ class Admission:
         if not isinstance(document, Mapping) or not document:
             problem = "application_properties: DIAL Core has none for this application."
             raise ApplicationBroken(self.named, (problem,))
-        return await resolve_document(self.named, title_of(self.kept) or self.named, document)
+        return await resolve.resolve_document(
+            self.named, title_of(self.kept) or self.named, document
+        )
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
@@ -137,7 +151,7 @@ async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
     does not exist.
     """
     try:
-        return await resolve_application(name)
+        return await resolve.resolve_application(name)
     except ApplicationBroken as broken:
         return broken
     except ApplicationNotFound:
@@ -163,9 +177,9 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
     """Return the application with this slug, or one of its versions (`slug@3`). Raises
     `hidden_error` if the caller cannot use it, or `ApplicationBroken` if its manifest is invalid.
     """
-    check_slug(versioned_name(slug)[0], caller)
+    check_slug(resolve.versioned_name(slug)[0], caller)
     try:
-        return await access.find(slug, caller)
+        return await resolve.find(slug, caller)
     except ApplicationNotFound:
         raise hidden_error(slug, caller) from None
 
@@ -175,3 +189,19 @@ def check_slug(slug: str, caller: Caller) -> str:
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug
+
+
+# --- Denials -----------------------------------------------------------------------------------
+
+
+def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
+    """Write an audit event about a rejected API client. See `ONCE_IN_SECONDS` for the rate."""
+    address = address_of_scope(scope)
+    key = address, door, application
+    if _noted.get(key, ONCE_IN_SECONDS):
+        return
+    _noted.put(key, True)
+    denied = AuditEvent(
+        "access.denied", address=address, application=application, subject=scope["path"]
+    )
+    HUB.summaries.queue_audit(denied)

@@ -17,8 +17,8 @@ import msgspec
 from apps.agent.call_arguments import TEXT_INPUT
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
+from apps.doors.answer_headers import Header
 from apps.doors.bodies import invalid
-from apps.doors.consumer import Header
 from apps.errors import QuickAppError
 from apps.runs.requests import LIMITS
 from apps.workspace.port import Workspace
@@ -52,14 +52,15 @@ class SortedParameters(msgspec.Struct, frozen=True):
     ignored: frozenset[str] = frozenset()
 
 
+NO_PARAMETERS = SortedParameters({})
+
+
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
     """Return the client's parameters that reach the model. Parameters that the manifest sets or
     does not allow are ignored. `has_functions` is True if the client sent tools.
     """
-    if not sent:
-        return SortedParameters(sent)
     fixed = application.parameters.keys()
     held = LIMITS if any(name in fixed for name in LIMITS) else ()
     allowed = {*FORWARDED, *application.client_parameters}.difference(fixed, held)
@@ -75,8 +76,6 @@ async def unsupported_parameters(
     """Return the names of the parameters that the application's model does not support. Raises
     `BadRequest` if `logprobs` is one of them.
     """
-    if not parameters:
-        return frozenset()
     try:
         info = await workspace.deployment(application.deployment_id)
     except QuickAppError:
@@ -93,11 +92,7 @@ async def unsupported_parameters(
 
 
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
-    """Return the header that lists the ignored parameters, or () if there are none. Long lists are
-    truncated.
-    """
-    if not names:
-        return ()
+    """Return the header that lists the ignored parameters. Long lists are truncated."""
     first = heapq.nsmallest(MOST_NAMES, names)
     # Clients choose the names, so these can contain line breaks and separators.
     safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
@@ -127,14 +122,8 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
     return "\n\n".join(filter(None, (description, rule)))
 
 
-def offered(
-    specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
-) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model may call for this answer: the tools in `allowed`, or all
-    tools if it is None.
-    """
-    if allowed is None:
-        return specs
+def offered(specs: Mapping[str, ToolSpec], allowed: Collection[str]) -> Mapping[str, ToolSpec]:
+    """Return the tools that the model may call for this answer: those whose names are `allowed`."""
     return {name: spec for name, spec in specs.items() if name in allowed}
 
 

@@ -1,5 +1,5 @@
-"""Defines the base class of all streaming APIs. It answers HTTP requests outside of Django, and
-cancels them when the client disconnects.
+"""Defines the base classes of all API endpoints. They answer HTTP requests outside of Django, cancel
+them when the client disconnects, and send responses and errors in the format of each API.
 
 A request takes only two tasks: the server's, which writes the response, and one that waits for the
 disconnect.
@@ -9,20 +9,26 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, ClassVar, TypeVar
 
+import msgspec
 from asgiref.sync import markcoroutinefunction
 from channels.consumer import AsyncConsumer
 
+from apps.doors.admission import DENIALS, note_denial
+from apps.doors.answer_headers import Header, failure_headers
 from apps.doors.bodies import BODY_SECONDS, BoundedBody, Receive, drain
+from apps.errors import BudgetSpent
 from apps.outages import RETRY_SECONDS, outage_of
+from apps.runs.failures import WITH_LIMITS, RunFailure, failure, fault
+from apps.workspace.local import read_only
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Scope = Mapping[str, Any]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-Header = tuple[bytes, bytes]
 
 EVENT_STREAM: tuple[Header, ...] = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -30,10 +36,15 @@ EVENT_STREAM: tuple[Header, ...] = (
     (b"x-accel-buffering", b"no"),
 )
 """The headers of an event stream. They prevent proxies from storing or buffering it."""
+JSON: tuple[Header, ...] = (
+    (b"content-type", b"application/json"),
+    (b"cache-control", b"no-store"),
+)
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
 RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
+READING = frozenset({"GET", "HEAD"})
 
 
 class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
@@ -247,3 +258,79 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     async def on_silence(self) -> None:
         await self.write(HEARTBEAT)
+
+
+class DoorConsumer(HttpConsumer):
+    """The base class of an API's endpoints. Subclasses implement `answer` and `error_body`."""
+
+    methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
+    finishes_answers: ClassVar[bool] = False
+    """True if requests continue answers in progress, so that they are accepted while the site is
+    read-only.
+    """
+    spent_budget_status: ClassVar[int | None] = None
+    """The status code for a spent budget, if the API's clients would retry after 429."""
+    headers: tuple[Header, ...] = ()
+    """The headers of every response, including errors."""
+
+    async def handle(self) -> None:
+        try:
+            if self.scope["method"] not in self.methods:
+                await self.refuse_method()
+                return
+            if self.scope["method"] not in READING and not self.finishes_answers:
+                await read_only.check()
+            await self.answer()
+        except Exception as error:  # noqa: BLE001 - no caller handles errors; `failure` logs them
+            if self.is_denial(error):
+                self.note_denial()
+            await self.send_error(error)
+
+    async def answer(self) -> None:
+        raise NotImplementedError
+
+    def error_body(self, found: RunFailure) -> dict[str, Any]:
+        raise NotImplementedError
+
+    @property
+    def passed_on(self) -> frozenset[int]:
+        """Return the status codes of model services that clients receive unchanged."""
+        return WITH_LIMITS
+
+    @property
+    def slug(self) -> str:
+        """Return the application's slug in the URL, or "" if the URL has none."""
+        return str(self.scope["url_route"]["kwargs"].get("slug", ""))
+
+    # --- Errors --------------------------------------------------------------------------------
+
+    def is_denial(self, error: Exception) -> bool:
+        """Return True if the error must be recorded in the audit log."""
+        return isinstance(error, DENIALS)
+
+    def note_denial(self) -> None:
+        note_denial(self.scope, type(self).__name__, self.slug)
+
+    async def send_error(self, error: Exception) -> None:
+        found = failure(error, self.passed_on)
+        if self.is_started:
+            await self.fail(error)
+            return
+        await self.send_failure(found, (*failure_headers(found, error), *self.headers))
+
+    async def send_failure(self, found: RunFailure, headers: Iterable[Header] = ()) -> None:
+        if self.spent_budget_status and found.code == BudgetSpent.code:
+            found = replace(found, status=self.spent_budget_status)
+        await self.send_json(found.status, self.error_body(found), headers)
+
+    async def refuse_method(self) -> None:
+        allowed = ", ".join(self.methods)
+        message = f"The method {self.scope['method']} is not allowed here; use {allowed}."
+        await self.send_failure(
+            fault(405, message, "method_not_allowed"), [(b"allow", allowed.encode())]
+        )
+
+    # --- JSON ----------------------------------------------------------------------------------
+
+    async def send_json(self, status: int, body: Any, headers: Iterable[Header] = ()) -> None:
+        await self.respond(status, msgspec.json.encode(body), (*JSON, *headers))

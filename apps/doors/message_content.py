@@ -1,6 +1,6 @@
 """Builds message content in the format of the chat completions API."""
 
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 
 
 class MessageContent:

@@ -4,7 +4,7 @@ application and encodes the response.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import replace
 from functools import partial
@@ -22,8 +22,8 @@ from apps.doors.admission import visit
 from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import invalid
 from apps.doors.client_parameters import ignored_header, unsupported_parameters
+from apps.doors.consumer import DoorConsumer
 from apps.doors.dialect import Dialect, Encoder, ParsedRequest, WholeEncoder
-from apps.doors.door_consumer import DoorConsumer
 from apps.doors.run_slots import AdmittedRun, Recorded, answer_request, run_slot
 from apps.errors import ServerStopping
 from apps.live.hub import HUB
@@ -50,6 +50,8 @@ class RunConsumer(DoorConsumer):
     methods = ("POST",)
     route: ClassVar[str]
     dialect: Dialect
+    dialects: ClassVar[Mapping[str, Dialect]] = {}
+    """The dialects for kinds of callers that do not use `dialect`."""
 
     def __init__(
         self,
@@ -64,9 +66,6 @@ class RunConsumer(DoorConsumer):
         self.encoder: Encoder | None = None
         self.rates: Sequence[Rate] = ()
         self.narrative = ""
-
-    def dialect_for(self, caller: Caller) -> Dialect:
-        return self.dialect
 
     async def answer(self) -> None:
         parent = tracing.received_context(self.scope["headers"])
@@ -83,7 +82,7 @@ class RunConsumer(DoorConsumer):
         # The body is freed when this function returns, not at the end of the stream.
         visitor = await visit(self.scope, self.while_connected)
         caller = visitor.caller
-        self.dialect = self.dialect_for(caller)
+        self.dialect = self.dialects.get(caller.kind, self.dialect)
         asked = self.dialect.read(await self.read_body(settings.GATEWAY_MAX_BODY_BYTES))
         name = self.slug or asked.application
         if not (name or visitor.named):
@@ -97,11 +96,11 @@ class RunConsumer(DoorConsumer):
         if asked.end_user:
             caller = replace(caller, end_user=asked.end_user)
         workspace = self.open_workspace(caller, application)
-        parameters = prepared.request.parameters
-        ignored = prepared.ignored | await unsupported_parameters(
-            parameters, application, workspace
-        )
-        self.headers += ignored_header(ignored)
+        ignored, parameters = prepared.ignored, prepared.request.parameters
+        if parameters:
+            ignored |= await unsupported_parameters(parameters, application, workspace)
+        if ignored:
+            self.headers += ignored_header(ignored)
         self.narrative = prepared.narrative
         door, request = self.dialect.door, prepared.request
         run = AdmittedRun(door, application, request, workspace, caller, self.rates)

@@ -4,7 +4,7 @@ formats.
 
 from typing import Any
 
-from apps.doors.door_consumer import DoorConsumer
+from apps.doors.consumer import DoorConsumer
 from apps.doors.openai_errors import GENERAL_CODES, error_type, openai_error
 from apps.runs.failures import RunFailure
 

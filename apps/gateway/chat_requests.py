@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import check_depth, decode_body, invalid
-from apps.doors.chat_messages import ChatMessage, Object, check_message
+from apps.doors.client_conversation import ChatMessage, Object, check_message
 from apps.errors import BadRequest
 
 Positive = Annotated[int, Meta(ge=1)]

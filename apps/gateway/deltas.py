@@ -31,7 +31,7 @@ from apps.agent.events import (
 from apps.agent.ledger import InteractionRequest
 from apps.agent.messages import ToolCall, attachment_to_dict, call_to_dict
 from apps.capabilities.wrappers.numbered_cards import NumberedCard
-from apps.doors.chat_messages import FORM_FIELD
+from apps.doors.client_conversation import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]

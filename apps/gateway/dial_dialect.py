@@ -16,7 +16,7 @@ import msgspec
 
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import bullet_lines, shorten_text
-from apps.doors.chat_messages import (
+from apps.doors.client_conversation import (
     SYSTEM,
     ChatMessage,
     Object,

@@ -139,12 +139,11 @@ class EmbeddingsConsumer(GatewayConsumer):
                 f"The model's vectors have {found.vectors.shape[1]} dimensions. Leave 'dimensions' out.",
             )
         body = await asyncio.to_thread(answer_body, found, name, request.encoding_format)
-        is_other = self.slug and request.model not in (None, name)
-        await self.send_json(
-            200,
-            body,
-            (*headers, *ignored_header(ignored | ({"model"} if is_other else set()))),
-        )
+        if self.slug and request.model not in (None, name):
+            ignored |= {"model"}
+        if ignored:
+            headers = (*headers, *ignored_header(ignored))
+        await self.send_json(200, body, headers)
 
     def error_body(self, found: RunFailure) -> dict[str, Any]:
         return openai_error_body(found)

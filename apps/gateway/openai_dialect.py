@@ -3,7 +3,7 @@
 Each parameter reaches the model, is rejected with an error, or is reported as ignored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any
@@ -13,9 +13,20 @@ from msgspec import Meta
 
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import NamedUnknown, invalid
-from apps.doors.chat_messages import SYSTEM, Object, form_answer
-from apps.doors.client_conversation import check_instructions, read_conversation
-from apps.doors.client_parameters import PARAMETERS, offered, requires_client_tool, sort_parameters
+from apps.doors.client_conversation import (
+    SYSTEM,
+    Object,
+    check_instructions,
+    form_answer,
+    read_conversation,
+)
+from apps.doors.client_parameters import (
+    NO_PARAMETERS,
+    PARAMETERS,
+    offered,
+    requires_client_tool,
+    sort_parameters,
+)
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.doors.user_place import with_user_place, without_user_place
 from apps.gateway.base import openai_error_body
@@ -118,7 +129,7 @@ def parse(body: bytes) -> ParsedBody:
     def decode(body: bytes) -> OpenAIRequest:
         nonlocal unknown, allowed
         request, unknown = _decode(body)
-        allowed = read_choice(request)
+        allowed = read_choice(request) if request.tool_choice else None
         return request
 
     request = read_request(body, decode)
@@ -149,14 +160,17 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
     """
     asked = parsed.request
     check_choices(asked, application)
-    own = to_specs(asked.tools or ())
+    own = to_specs(asked.tools) if asked.tools else {}
     conversation = read_conversation(asked.messages, own)
-    external = offered(own, parsed.allowed)
+    external = own if parsed.allowed is None else offered(own, parsed.allowed)
     if conversation.instructions:
         check_instructions(application.manifest.orchestrator.client, first_instructions(asked))
-    parameters = sort_parameters(
-        without_user_place(given_parameters(asked)), application, has_functions=has_functions(asked)
-    )
+    given = given_parameters(asked)
+    if asked.metadata:
+        given = without_user_place(given)
+    parameters = NO_PARAMETERS
+    if given:
+        parameters = sort_parameters(given, application, has_functions=has_functions(asked))
     request = RunRequest(
         conversation.messages,
         external,
@@ -165,13 +179,14 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
         parameters=parameters.forwarded,
         instructions=conversation.instructions,
         textual_results=conversation.textual_results,
-        requires_client_tool=requires_client_tool(asked.tool_choice, external),
+        requires_client_tool=bool(external) and requires_client_tool(asked.tool_choice, external),
         form_answer=form_answer(conversation.messages),
     )
     ignored = parameters.ignored | parsed.unknown | set(without_effect(asked, application.slug))
-    return with_user_place(
-        PreparedRun(request, ignored), application, asked.metadata or {}, "metadata"
-    )
+    prepared = PreparedRun(request, ignored)
+    if not asked.metadata:
+        return prepared
+    return with_user_place(prepared, application, asked.metadata, "metadata")
 
 
 def first_instructions(request: OpenAIRequest) -> str:
@@ -180,7 +195,7 @@ def first_instructions(request: OpenAIRequest) -> str:
     return f"messages.{index}.role"
 
 
-def given_parameters(request: OpenAIRequest) -> dict[str, Any]:
+def given_parameters(request: OpenAIRequest) -> Mapping[str, Any]:
     values = zip(PARAMETERS, attrgetter(*PARAMETERS)(request), strict=True)
     return {name: value for name, value in values if value is not None}
 

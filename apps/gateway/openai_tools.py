@@ -10,7 +10,7 @@ from msgspec import Struct
 from apps.agent.call_arguments import text_arguments
 from apps.agent.tools import ToolSpec
 from apps.doors.bodies import invalid, invalid_structure, shorten_text
-from apps.doors.chat_messages import ChatMessage, FunctionCall, Object, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, Object, RequestedCall
 from apps.doors.client_parameters import TEXT_PARAMETERS, text_description
 from apps.gateway import chat_requests
 from apps.gateway.chat_requests import ChatRequest, RequestedFunction, RequestTool

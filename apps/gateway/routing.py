@@ -1,10 +1,10 @@
 """Routes the gateway's URLs. All other requests go to Django."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from django.urls import URLPattern, re_path
 
-from apps.accounts.caller import Caller
 from apps.doors.dialect import Dialect
 from apps.doors.run_consumer import RunConsumer
 from apps.gateway.consumers import (
@@ -34,10 +34,8 @@ class CompletionConsumer(RunConsumer):
     """Serves `POST …/chat/completions` for OpenAI's clients and for DIAL Core."""
 
     route = "/openai/deployments/{slug}/chat/completions"
-    dialect: Dialect = OPENAI
-
-    def dialect_for(self, caller: Caller) -> Dialect:
-        return DIAL if caller.kind == "dial" else OPENAI
+    dialect = OPENAI
+    dialects: ClassVar[Mapping[str, Dialect]] = {"dial": DIAL}
 
 
 complete = CompletionConsumer.as_asgi()

@@ -23,8 +23,8 @@ from apps.capabilities.skills.stored_skills import SkillAddress, read_skill
 from apps.catalog.content import configuration
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.skills import installed_skills
+from apps.doors.admission import note_denial
 from apps.doors.bodies import decode_body
-from apps.doors.door_consumer import note_denial
 from apps.doors.json_views import allow_methods, nowhere
 from apps.errors import (
     BadRequest,

@@ -10,8 +10,7 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import Event, RunFinished, Spent, StateSaved, TextDelta, TokenLogprob, Usage
-from apps.doors.consumer import EVENT_STREAM, HEARTBEAT
-from apps.doors.door_consumer import JSON
+from apps.doors.consumer import EVENT_STREAM, HEARTBEAT, JSON
 from apps.gateway.deltas import Delta, DialDeltas, join_texts, merge_delta
 
 DONE = b"data: [DONE]\n\n"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from apps.agent.call_arguments import object_text
 from apps.doors.bodies import converted, invalid
-from apps.doors.chat_messages import ChatMessage, FunctionCall, Object, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, Object, RequestedCall
 from apps.doors.message_content import MessageContent
 from apps.doors.sealed_state import unsealed
 from apps.messages.requests import CountRequest

@@ -7,8 +7,12 @@ from typing import Any
 from apps import request_ids
 from apps.capabilities.chat_context import NO_CHAT
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.chat_messages import Object, form_answer
-from apps.doors.client_conversation import check_instructions, read_conversation
+from apps.doors.client_conversation import (
+    Object,
+    check_instructions,
+    form_answer,
+    read_conversation,
+)
 from apps.doors.client_parameters import ClientTools, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.live.doors import MESSAGES

@@ -33,8 +33,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import ToolCall
-from apps.doors.consumer import EVENT_STREAM
-from apps.doors.door_consumer import JSON
+from apps.doors.consumer import EVENT_STREAM, JSON
 from apps.doors.sealed_state import sealed
 from apps.messages.content import signature
 

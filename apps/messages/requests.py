@@ -9,7 +9,7 @@ from django.conf import settings
 from msgspec import Meta, Struct
 
 from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 
 EFFORTS = {"low": "low", "medium": "medium", "high": "high", "xhigh": "high", "max": "high"}
 """Maps the Messages API's effort levels to the reasoning efforts of the chat completions API."""

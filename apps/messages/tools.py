@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from apps.agent.tools import ToolSpec
 from apps.doors.bodies import converted, invalid, shorten_text
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 from apps.doors.client_parameters import ClientTools
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}

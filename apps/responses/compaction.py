@@ -10,9 +10,9 @@ from apps.accounts.caller import Caller
 from apps.agent.context.token_estimates import text_tokens
 from apps.agent.events import Event, Usage
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
+from apps.doors.consumer import JSON
 from apps.doors.dialect import Dialect, ParsedRequest
-from apps.doors.door_consumer import JSON
 from apps.doors.run_slots import AdmittedRun
 from apps.doors.sealed_state import sealed
 from apps.responses.consumers import Events, ResponseConsumer, no_events

@@ -20,9 +20,9 @@ from apps.conversations.asking.client_questions import ClientQuestion
 from apps.conversations.asking.questions import StartedAnswer
 from apps.conversations.outcome.transcript import Transcript
 from apps.doors.bodies import invalid
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
+from apps.doors.consumer import JSON
 from apps.doors.dialect import Dialect, Encoder, ParsedRequest, WholeEncoder
-from apps.doors.door_consumer import JSON
 from apps.doors.run_consumer import OpenWorkspace, RunConsumer
 from apps.doors.run_slots import AdmittedRun, Recorded
 from apps.errors import Refused, ServerStopping

@@ -6,8 +6,14 @@ from typing import Any
 from uuid import UUID
 
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.chat_messages import ChatMessage, Object, form_answer
-from apps.doors.client_conversation import ParsedConversation, check_instructions, read_conversation
+from apps.doors.client_conversation import (
+    ChatMessage,
+    Object,
+    ParsedConversation,
+    check_instructions,
+    form_answer,
+    read_conversation,
+)
 from apps.doors.client_parameters import ClientTools, offered, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.doors.openai_errors import GENERAL_CODES, openai_error
@@ -107,7 +113,8 @@ def prepare(
         check_instructions(application.manifest.orchestrator.client, path)
     sent = without_user_place(parameters_of(request))
     parameters = sort_parameters(sent, application, has_functions=bool(tools.specs))
-    external = offered(tools.specs, choice.allowed)
+    allowed = choice.allowed
+    external = tools.specs if allowed is None else offered(tools.specs, allowed)
     run = RunRequest(
         conversation.messages,
         external,

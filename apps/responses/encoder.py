@@ -31,8 +31,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import ToolCall
-from apps.doors.consumer import EVENT_STREAM, HEARTBEAT
-from apps.doors.door_consumer import JSON
+from apps.doors.consumer import EVENT_STREAM, HEARTBEAT, JSON
 from apps.doors.sealed_state import sealed
 from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, event_frame
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage

@@ -15,7 +15,7 @@ from apps.conversations.access import own
 from apps.conversations.branches import path
 from apps.conversations.models import Message
 from apps.doors.bodies import invalid, shorten_text
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 from apps.doors.sealed_state import sealed
 from apps.errors import BadRequest
 from apps.live import leases

@@ -7,7 +7,7 @@ from django.conf import settings
 from msgspec import Meta, Struct
 
 from apps.doors.bodies import NamedUnknown, check_depth, decode_body, invalid
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
 NOT_STORED = (

@@ -20,7 +20,7 @@ from apps.conversations.branch_changes import delete_turn
 from apps.conversations.models import Conversation, Message
 from apps.conversations.outcome.transcript import Transcript
 from apps.doors.bodies import shorten_text
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 from apps.errors import BadRequest, Refused
 from apps.live.events import storable_value
 from apps.live.journal import journal

@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.asking import interruptions
 from apps.doors.bodies import invalid
-from apps.doors.door_consumer import DoorConsumer
+from apps.doors.consumer import DoorConsumer
 from apps.integers import LARGEST_EXACT, read_integer
 from apps.live.hub import HUB, Hub
 from apps.live.models import Run

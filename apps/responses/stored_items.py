@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from apps.doors.chat_messages import ChatMessage, Object
+from apps.doors.client_conversation import ChatMessage, Object
 from apps.responses.output_items import PREFIXES
 
 FIRST_INPUT = 0x8000

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from apps.agent.tools import ToolSpec
 from apps.doors.bodies import converted, invalid, shorten_text
-from apps.doors.chat_messages import Object
+from apps.doors.client_conversation import Object
 from apps.doors.client_parameters import NO_TOOLS, TEXT_PARAMETERS, ClientTools, text_description
 
 FUNCTION, CUSTOM, NAMESPACE, ALLOWED = "function", "custom", "namespace", "allowed_tools"

@@ -1,7 +1,8 @@
-"""Restores the tool calls of earlier answers from the state that clients send back.
+"""Restores what earlier answers stored in the state that clients send back, and builds the state of
+a new answer.
 
-The client's messages do not contain these calls. The answer's state contains them under the key
-`tool_execution_history`.
+The client's messages do not contain the tool calls of earlier answers. The answer's state contains
+them under the key `tool_execution_history`.
 """
 
 import logging
@@ -23,6 +24,7 @@ from apps.agent.messages import (
 )
 from apps.agent.progress import Progress
 from apps.agent.steps.results import write_record
+from apps.agent.taint import UNTRUSTED, Taint, sources_in
 from apps.agent.tools import ToolResult
 from apps.capabilities.registry import Tidy
 
@@ -256,6 +258,21 @@ def recorded_state(ledger: Ledger) -> dict[str, Any]:
         if step is not None:
             return dict(step.result["saved"])
     return {}
+
+
+def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
+    """Return the `taint` of the outer run, or a new one with the sources that earlier steps of this
+    run recorded. In both cases, add the sources in the states of the messages.
+    """
+    if taint is None:
+        taint = Taint(ledger)
+        if ledger.is_kept and (step := ledger.step(UNTRUSTED)) is not None:
+            taint.keep(sources_in(step.result))
+    for message in messages:
+        # The states of questions count too, because a client may have sent them.
+        if UNTRUSTED in message.state:
+            taint.keep(sources_in(message.state))
+    return taint
 
 
 async def record_state(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -12,9 +14,9 @@ from django.conf import settings
 
 from apps.agent.answers.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.context.durations import Durations
-from apps.agent.context.fitter import ContextFitter
+from apps.agent.context.fitter import ContextFitter, ContextWindow
 from apps.agent.context.summaries import ContextSummaries, SummaryRequests
-from apps.agent.context.token_estimates import ContextWindow, TokenScale
+from apps.agent.context.token_estimates import TokenScale
 from apps.agent.ended_turns import NO_DEAD_ENDS, DeadEnds
 from apps.agent.ledger import Ledger, Step
 from apps.agent.loop import AgentLoop
@@ -28,6 +30,7 @@ from apps.agent.loop_options import (
 from apps.agent.messages import ModelMessage, without_thoughts
 from apps.agent.meter import PromptSpan
 from apps.agent.model import Model
+from apps.agent.records import log_event, private_names
 from apps.agent.steps.results import RecordedOpening, read_opening, write_record
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.limits import KEEP_RESULT
@@ -35,16 +38,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import BadRequest, InitializationIssue
 from apps.runs.capabilities import OpenCapabilities, show_issues
 from apps.runs.history import OPEN, record_state
-from apps.runs.prompt import with_system, without_content_gaps
-from apps.runs.prompt_layers import (
-    PromptContext,
-    PromptPart,
-    compose,
-    join_parts,
-    prompt_layers,
-    spans_of,
-)
-from apps.runs.records import log_initialized
+from apps.runs.prompt import PromptContext, PromptPart, compose, join_parts, prompt_layers, spans_of
 from apps.runs.requests import (
     RunRequest,
     check_client_tools,
@@ -59,6 +53,8 @@ from apps.runs.requests import (
     without_own_tools,
 )
 from apps.workspace.port import DeploymentInfo
+
+logger = logging.getLogger(__name__)
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
@@ -81,7 +77,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         """Return the agent loop and the messages of the first model call, or None if the prompt
         could not be built. A resumed run uses the recorded messages.
         """
-        step = ledger.step(OPEN)
+        step = ledger.step(OPEN) if ledger.is_kept else None
         if step is not None:
             recorded = read_opening(step.result)
             model = await self.opening.workspace.model(self.deployment_id)
@@ -193,7 +189,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
                 toolbox.hidden,
                 request.external,
                 self.info.static_tools,
-                toolbox.private,
+                private_names(toolbox),
             ),
             RequestOptions(
                 parameters,
@@ -266,6 +262,18 @@ def dead_ends() -> DeadEnds:
     return DeadEnds(settings.DEAD_END_PHRASES)
 
 
+def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) -> None:
+    manifest, box = application.manifest, opened.toolbox
+    log_event(
+        logger,
+        "Request initialized",
+        tools=len({*box.listed, *box.unlisted, *box.hidden}),
+        tool_types=sorted({toolset.type for toolset in manifest.tool_sets}),
+        skills=len(application.predefined.skills) + len(manifest.skills or ()),
+        contexts=len(manifest.contexts),
+    )
+
+
 async def prepare_run(
     application: ResolvedApplication,
     request: RunRequest,
@@ -278,3 +286,20 @@ async def prepare_run(
     check_client_tools(request, opened.toolbox)
     info = await opening.workspace.facts(application.deployment_id)
     return RunPreparation(application, request, conversation, info, opening, opened)
+
+
+def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
+    """Return the messages with `text` as their only system message, or without a system message if
+    it is "".
+    """
+    rest = [message for message in messages if message.role != "system"]
+    return [ModelMessage("system", text), *rest] if text else rest
+
+
+def without_content_gaps(message: ModelMessage) -> ModelMessage:
+    """Replace the content of an empty assistant message with a space, because models would reject
+    empty content.
+    """
+    if message.role == "assistant" and not message.content and not message.tool_calls:
+        return replace(message, content=" ")
+    return message

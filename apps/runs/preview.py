@@ -15,14 +15,15 @@ from apps.agent.messages import ModelMessage
 from apps.agent.meter import PromptSpan
 from apps.agent.model import WritingModel
 from apps.agent.progress import Progress, RunConversation, RunCounts
-from apps.agent.stages import DeferredStages, silent
+from apps.agent.stages import silent
+from apps.agent.turn_stages import DeferredStages
 from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
 from apps.runs.history import expand
 from apps.runs.preparation import prepare_run
-from apps.runs.prompt_layers import spans_of
+from apps.runs.prompt import spans_of
 from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
 from apps.workspace.loading.shared_loads import Loading

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 
+from apps import tracing
 from apps.accounts.caller import Caller
 from apps.agent.events import Emit, RunFinished, Spent, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import ModelMessage
-from apps.agent.progress import Progress
-from apps.agent.run_answer import Allowance
-from apps.agent.taint import Taint, recorded_taint
+from apps.agent.progress import Allowance, Progress, show_timings, total
+from apps.agent.records import log_event
+from apps.agent.taint import Taint
 from apps.capabilities.registry import (
     CompletedAnswer,
     Completion,
@@ -30,9 +33,16 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.asking_ledger import ask_person
 from apps.runs.capabilities import open_capabilities
-from apps.runs.history import expand, newest_state, next_state, recorded_state, seal
+from apps.runs.failures import reference_of
+from apps.runs.history import (
+    expand,
+    newest_state,
+    next_state,
+    recorded_state,
+    recorded_taint,
+    seal,
+)
 from apps.runs.preparation import RunPreparation, prepare_run
-from apps.runs.records import record_run, show_timings, total
 from apps.runs.requests import RunRequest, chosen_tool
 from apps.workspace.loading.shared_loads import Loading
 from apps.workspace.port import KeyUse, Workspace
@@ -46,6 +56,8 @@ SOURCE = "model_usage"
 """The source of the reported context usage: the service's own token count for the newest request
 and its answer.
 """
+NAMES = {CALLS: "external_tool_calls", WAITING: WAITING}
+"""Maps the finish reasons of incomplete answers to the outcomes that are logged."""
 RECOMMENDED_FROM = 80
 """Clients should offer to compact the conversation if it uses at least this percentage of the
 context window.
@@ -90,7 +102,7 @@ async def run_application(
     workspace = workspace.inside(application.slug, key_use(application.manifest))
     progress.answer.allowance = Allowance()
     loading = Loading(application.loading_rules)
-    saved = recorded_state(ledger)
+    saved = recorded_state(ledger) if ledger.is_kept else {}
     opening = Opening(
         workspace,
         caller,
@@ -126,6 +138,61 @@ async def run_application(
         discarded = discarded_messages(request, progress)
         emit(RunFinished(reason or "stop", total(progress.usage), discarded))
     return RunEnd(reason, final_text(progress))
+
+
+@dataclass(slots=True)
+class RequestOutcome:
+    name: str = "failed"
+    reference: str = ""
+
+    def finish(self, reason: str | None) -> None:
+        """Record the outcome of a run with this finish reason. None means that no model was called."""
+        if reason is not None:
+            self.name = NAMES.get(reason, "completed")
+
+
+@contextmanager
+def record_run(
+    slug: str, messages: Sequence[ModelMessage], progress: Progress
+) -> Iterator[RequestOutcome]:
+    """Log the start and the end of the block, in which the application runs, and trace the block as
+    a span.
+    """
+    log_event(
+        logger,
+        "Request received",
+        deployment=slug,
+        messages=len(messages),
+        attachments=sum(len(message.attachments) for message in messages),
+    )
+    started = time.monotonic()
+    outcome = RequestOutcome()
+    attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": slug}
+    try:
+        with tracing.span(f"invoke_agent {slug}", attributes) as span:
+            try:
+                yield outcome
+            finally:
+                if span.is_recording():
+                    spent = total(progress.usage)
+                    span.set_attribute("gen_ai.usage.input_tokens", spent.input)
+                    span.set_attribute("gen_ai.usage.output_tokens", spent.output)
+    except asyncio.CancelledError:
+        outcome.name = "cancelled"
+        raise
+    except Exception as error:
+        outcome.reference = reference_of(error)
+        raise
+    finally:
+        log_event(
+            logger,
+            "Request completed",
+            outcome=outcome.name,
+            iterations=progress.counts.iterations,
+            tool_calls=progress.counts.tool_calls,
+            duration=time.monotonic() - started,
+            error_reference=outcome.reference or None,
+        )
 
 
 async def run_delegation(
@@ -197,9 +264,8 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
             application = preparation.application
             state |= context_usage(application.manifest, progress)
             state |= ask_person(ledger, application, opening.caller, progress, opening.emit)
-            opening.emit(
-                StateSaved(seal({**opening.conversation.saved, **opening.taint.state, **state}))
-            )
+            untrusted = opening.taint.state if opening.taint.sources else {}
+            opening.emit(StateSaved(seal({**opening.conversation.saved, **untrusted, **state})))
     if reason not in (CALLS, WAITING):
         await complete(contribution.completions, progress)
     return reason

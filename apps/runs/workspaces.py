@@ -22,7 +22,7 @@ from apps.agent.messages import ModelMessage
 from apps.agent.model import Model, ModelRequest, NestedRun
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
-from apps.catalog import access
+from apps.catalog import access, resolve
 from apps.catalog.application_uploads import readable_files
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import (
@@ -59,7 +59,7 @@ async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplica
     if not slug_re.match(name):
         raise DeploymentNotFound(name)
     try:
-        application = await access.find(name, workspace.caller)
+        application = await resolve.find(name, workspace.caller)
     except ApplicationNotFound:
         raise DeploymentNotFound(name) from None
     check_chain((*workspace.chain, application.slug))

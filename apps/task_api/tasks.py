@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 
 from apps.accounts.caller import Caller, bucket_of
 from apps.accounts.models import ServiceAccount
-from apps.catalog import access
+from apps.catalog import resolve
 from apps.conversations.access import person_stream
 from apps.conversations.answering import answers
 from apps.conversations.answering.answers import OpenWorkspace
@@ -125,7 +125,7 @@ class SubmitConsumer(TaskConsumer):
         sent = read_submission(await self.read_body(LARGEST_FRAME_BYTES))
         if self.hub.is_closing:
             raise Closing("server_stopping", "The server is restarting. Try again in a moment.")
-        application = await access.find(sent.application, caller)
+        application = await resolve.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
         question = await answer_question(self.hub, caller, application.slug, sent)

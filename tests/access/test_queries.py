@@ -11,9 +11,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.accounts.caller import caller_in
-from apps.catalog.access import may_use, usable
+from apps.catalog.access import usable
 from apps.catalog.models import Application, Grant
-from apps.catalog.resolve import resolve_application
+from apps.catalog.resolve import may_use, resolve_application
 from apps.runs.workspaces import list_applications
 from tests.access.askers import Asker, make_askers
 from tests.access.doors import models, open_house

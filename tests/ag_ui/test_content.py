@@ -10,7 +10,7 @@ import pytest
 
 from apps.ag_ui.content import read_messages
 from apps.ag_ui.requests import ThreadMessage
-from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, RequestedCall
 from apps.doors.sealed_state import sealed
 from apps.errors import BadRequest
 from apps.runs.asking_ledger import PENDING

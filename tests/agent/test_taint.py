@@ -2,9 +2,7 @@
 
 import pytest
 
-from apps.agent.messages import ModelMessage
-from apps.agent.taint import CHARACTERS, MOST, Taint, recorded_taint
-from tests.fakes import MemoryLedger
+from apps.agent.taint import CHARACTERS, MOST, Taint
 
 
 @pytest.mark.parametrize(
@@ -39,35 +37,3 @@ def test_sources_are_limited_in_number():
         taint.add(f"web page {number}.example")
 
     assert taint.state == {"untrusted": [f"web page {number}.example" for number in range(MOST)]}
-
-
-def test_each_new_source_is_recorded_once_for_the_next_attempt():
-    ledger = MemoryLedger()
-    taint = recorded_taint(ledger, (), None)
-    for source in ("web page a.example", "web page a.example", "results of crm"):
-        taint.add(source)
-
-    again = recorded_taint(ledger, (), None)
-
-    assert again.sources == ["web page a.example", "results of crm"]
-    assert len(ledger.records) == 2
-
-
-@pytest.mark.parametrize("told", [None, "web page a.example", {"a": 1}, [1, None, ["x"]], []])
-def test_a_state_that_a_client_has_broken_tells_nothing(told):
-    messages = [ModelMessage("assistant", "Yes.", state={"untrusted": told})]
-
-    assert recorded_taint(MemoryLedger(), messages, None).sources == []
-
-
-def test_every_earlier_answer_counts_and_what_a_program_has_sent():
-    messages = [
-        ModelMessage("user", "Hello", state={"untrusted": ["the webhook “Orders”"]}),
-        ModelMessage("assistant", "Yes.", state={"untrusted": ["web page a.example"]}),
-        ModelMessage("user", "And?"),
-        ModelMessage("assistant", "No.", state={}),
-    ]
-
-    found = recorded_taint(MemoryLedger(), messages, None)
-
-    assert found.sources == ["the webhook “Orders”", "web page a.example"]

@@ -8,7 +8,8 @@ from apps.agent.events import Event, StateSaved
 from apps.agent.ledger import NO_LEDGER, Ledger
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model
-from apps.capabilities.registry import Capability, PreparedCapabilities, prepare
+from apps.capabilities.preparation import prepare
+from apps.capabilities.registry import Capability, PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.runs.requests import RunRequest

@@ -6,7 +6,8 @@ import pytest
 from django.conf import settings
 
 from apps import capabilities as package
-from apps.capabilities.registry import Key, SharedFindings, capabilities
+from apps.capabilities.preparation import capabilities
+from apps.capabilities.registry import Key, SharedFindings
 from apps.manifest.toolsets.kinds import KINDS
 
 REFERENCES = {"internal", "predefined"}

@@ -5,9 +5,9 @@ from asgiref.sync import async_to_sync
 from django.contrib.auth.models import User
 
 from apps.accounts.caller import Caller, KeyLimits, caller_in
-from apps.catalog.access import may_use, usable
+from apps.catalog.access import usable
 from apps.catalog.models import Application
-from apps.catalog.resolve import resolve_application
+from apps.catalog.resolve import may_use, resolve_application
 from apps.catalog.resolved_application import ResolvedApplication
 from tests.catalog.rows import make_application
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.conversations.answering.continuation import sweeper
 from apps.live.hub import Hub
 from apps.live.models import Interaction
@@ -30,9 +30,9 @@ GUARDED: dict[str, Any] = {
 def _with_a_market(settings: Settings) -> Iterator[None]:
     Made.payments.clear()
     settings.CAPABILITIES = [*settings.CAPABILITIES, "tests.runs.test_taint.MARKET"]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 async def test_the_next_question_waits_with_the_reason_and_another_process_goes_on():

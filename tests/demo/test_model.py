@@ -9,6 +9,7 @@ from apps.agent.answers.replies import ask_model
 from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.model import Delta, ModelRequest, Reply, ToolCallDelta
+from apps.capabilities.skills.capability import skills_prompt
 from apps.capabilities.skills.collection import predefined_skills
 from apps.demo.model import CALL_PREFIX, DemoModel
 from apps.demo.results import READ_SKILL
@@ -229,9 +230,8 @@ async def test_it_can_be_stopped_at_any_word(monkeypatch):
 
 READ = spec(READ_SKILL, "Reads a skill.", skill_name={"type": "string"})
 LOOK = spec("file_read_lines", "Reads lines of a file.", path={"type": "string"})
-PROMPT = ModelMessage(
-    "system", predefined_skills((installed("tone"), installed("price-list"))).prompt
-)
+SKILLS = predefined_skills((installed("tone"), installed("price-list"))).skills
+PROMPT = ModelMessage("system", skills_prompt(SKILLS.values()))
 
 
 async def calls_for(text: str, *tools, **parameters) -> list[tuple[str, str]]:

@@ -4,8 +4,13 @@ import pytest
 
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.tools import ToolSpec
-from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
-from apps.doors.client_conversation import ParsedConversation, read_conversation
+from apps.doors.client_conversation import (
+    ChatMessage,
+    FunctionCall,
+    ParsedConversation,
+    RequestedCall,
+    read_conversation,
+)
 from apps.errors import BadRequest
 from tests.tables import each_row
 

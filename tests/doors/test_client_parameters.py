@@ -17,7 +17,6 @@ def test_ignored_parameters_are_sorted_and_safe_for_a_header():
     assert value_of("a\r\nSet-Cookie: b", "é,", "", "stream_options.x") == (
         "_, __, a__Set-Cookie__b, stream_options.x"
     )
-    assert ignored_header(()) == ()
 
 
 def test_of_very_many_only_the_first_are_told():

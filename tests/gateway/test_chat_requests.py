@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.tools import ToolSpec
-from apps.doors.chat_messages import to_message
+from apps.doors.client_conversation import to_message
 from apps.errors import BadRequest
 from apps.gateway import chat_requests, dial_dialect
 from tests.tables import each_row

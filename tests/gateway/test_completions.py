@@ -111,7 +111,7 @@ async def test_an_answer_is_given_whole():
 @proves("2.6")
 @pytest.mark.parametrize("stream", [True, False])
 async def test_an_answer_that_never_ends_is_cut_and_says_so(monkeypatch, stream):
-    monkeypatch.setattr("apps.agent.run_answer.MOST_CHARACTERS", 1000)
+    monkeypatch.setattr("apps.agent.progress.MOST_CHARACTERS", 1000)
     model = ScriptedModel([says("x" * 800), says("x" * 800), asyncio.Event()])
 
     answer = await ask(await add_application(), model, question(stream=stream))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, RequestedCall
 from apps.errors import BadRequest
 from apps.gateway.dial_dialect import check_order, parse, prepare, violations
 from tests.runs.test_run import application

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from tests.gateway.scripts import (
     MANIFEST,
     ScriptedModel,
@@ -36,9 +36,9 @@ LOOKS, PAYS, DONE = [calls("look"), ends()], [calls("pay"), ends()], [says("Done
 def _with_a_market(settings: Settings) -> Iterator[None]:
     Made.payments.clear()
     settings.CAPABILITIES = [*settings.CAPABILITIES, "tests.runs.test_taint.MARKET"]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 @pytest.mark.parametrize(("brings_back", "paid"), [(True, 0), (False, 1)])

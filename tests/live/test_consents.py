@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from apps.accounts.models import ApiKey
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import Reply
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.steps.results import write_reply
 from apps.catalog.models import Application
 from apps.errors import Refused

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, RequestedCall
 from apps.doors.sealed_state import sealed
 from apps.errors import BadRequest
 from apps.messages.content import read_messages, signature

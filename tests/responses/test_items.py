@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.doors.chat_messages import ChatMessage, FunctionCall, RequestedCall
+from apps.doors.client_conversation import ChatMessage, FunctionCall, RequestedCall
 from apps.doors.sealed_state import sealed
 from apps.errors import BadRequest
 from apps.responses.items import read_items

@@ -10,7 +10,7 @@ from apps.capabilities.registry import PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.manifest import Manifest
 from apps.manifest.validation.validation import read_manifest
-from apps.runs.prompt_layers import PromptContext
+from apps.runs.prompt import PromptContext
 from apps.runs.requests import RunRequest
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.catalog.rows import manifest_with

@@ -10,7 +10,7 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, RunFinished
 from apps.agent.messages import ModelMessage
-from apps.capabilities.registry import prepare
+from apps.capabilities.preparation import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application

@@ -6,8 +6,17 @@ from typing import Any
 import pytest
 
 from apps.agent.messages import ModelMessage, Thoughts, ToolCall, to_dicts
-from apps.runs.history import SEALED, expand, new_tool_messages, newest_state, seal, unseal
+from apps.runs.history import (
+    SEALED,
+    expand,
+    new_tool_messages,
+    newest_state,
+    recorded_taint,
+    seal,
+    unseal,
+)
 from tests.contract import proves
+from tests.fakes import MemoryLedger
 from tests.tables import each_row
 
 QUESTION = ModelMessage("user", "Weather in Riga and Lima?")
@@ -255,3 +264,35 @@ def test_a_conversation_is_read_with_what_was_sealed():
 @each_row("spoilt", ["{", "[1]", "null", 5, None, ["{}"], "\ud800", "[" * 100_000])
 def test_what_cannot_be_read_is_left_out(spoilt: Any):
     assert unseal({"a": 1, SEALED: spoilt}) == {"a": 1}
+
+
+def test_each_new_source_is_recorded_once_for_the_next_attempt():
+    ledger = MemoryLedger()
+    taint = recorded_taint(ledger, (), None)
+    for source in ("web page a.example", "web page a.example", "results of crm"):
+        taint.add(source)
+
+    again = recorded_taint(ledger, (), None)
+
+    assert again.sources == ["web page a.example", "results of crm"]
+    assert len(ledger.records) == 2
+
+
+@pytest.mark.parametrize("told", [None, "web page a.example", {"a": 1}, [1, None, ["x"]], []])
+def test_a_state_that_a_client_has_broken_tells_nothing(told):
+    messages = [ModelMessage("assistant", "Yes.", state={"untrusted": told})]
+
+    assert recorded_taint(MemoryLedger(), messages, None).sources == []
+
+
+def test_every_earlier_answer_counts_and_what_a_program_has_sent():
+    messages = [
+        ModelMessage("user", "Hello", state={"untrusted": ["the webhook “Orders”"]}),
+        ModelMessage("assistant", "Yes.", state={"untrusted": ["web page a.example"]}),
+        ModelMessage("user", "And?"),
+        ModelMessage("assistant", "No.", state={}),
+    ]
+
+    found = recorded_taint(MemoryLedger(), messages, None)
+
+    assert found.sources == ["the webhook “Orders”", "web page a.example"]

@@ -1,22 +1,37 @@
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from asgiref.sync import sync_to_async
+from django.core.exceptions import ImproperlyConfigured
 
 from apps.agent.messages import ModelMessage
-from apps.errors import InitializationIssue
+from apps.capabilities.chat_context import ChatContext
+from apps.capabilities.registry import PredefinedContent
+from apps.errors import InitializationIssue, PlaceNotFound
+from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.prompts import fill_text
 from apps.manifest.validation.validation import read_manifest
 from apps.runs.prompt import (
     APPLICATION,
+    PERSON_INTRODUCTION,
+    PLATFORM,
+    PromptLayer,
+    PromptPart,
+    compose,
     inline_contexts,
+    join_parts,
     override,
-    with_system,
-    without_content_gaps,
+    prompt_layers,
+    spans_of,
+    text_parts,
     written_prompt,
 )
-from apps.runs.prompt_layers import compose
+from apps.runs.requests import RunRequest
+from tests.accounts.teams import make_team
 from tests.contract import proves
-from tests.runs.prompts import context_of
+from tests.runs.prompts import MANIFEST, context_of
 
 QUESTION = ModelMessage("user", "Hello")
 
@@ -93,18 +108,179 @@ def test_text_parts_of_a_system_message_are_joined():
     assert override([ModelMessage("system", parts), QUESTION], allowed=True) == "a\nb"
 
 
-@proves("G-05", "T-01")
-def test_the_parts_of_the_prompt_are_one_message_in_front():
-    found = with_system([ModelMessage("system", "of the client"), QUESTION], "a\n\nb")
-
-    assert found == [ModelMessage("system", "a\n\nb"), QUESTION]
+ORDERS = ChatPlace("orders", "Orders", "They look at orders.")
 
 
-def test_a_prompt_that_says_nothing_is_no_message():
-    assert with_system([ModelMessage("system", "of the client"), QUESTION], "") == [QUESTION]
+def says(text: str):
+    return lambda context: text_parts("x", "test", text)
 
 
-@proves("4")
-def test_an_answer_that_said_nothing_is_a_space():
-    assert without_content_gaps(ModelMessage("assistant")) == ModelMessage("assistant", " ")
-    assert without_content_gaps(ModelMessage("user")) == ModelMessage("user")
+def meets(barrier: asyncio.Barrier, text: str):
+    async def build(context):
+        async with asyncio.timeout(60):
+            await barrier.wait()
+        return text_parts("x", "test", text)
+
+    return build
+
+
+def fails(context):
+    raise RuntimeError("broken")
+
+
+@proves("R-14", "T-21")
+async def test_t_21_the_layers_are_platform_application_place_and_those_of_capabilities():
+    prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
+    contexts = [{"type": "user-defined", "content": "Riga is in Latvia."}]
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt}
+    manifest = read_manifest({**MANIFEST, "orchestrator": orchestrator, "contexts": contexts})
+    told = (("mcp", "Cards."), ("skills", "Skills."), ("memory", "Remember."))
+    request = RunRequest((), place=ORDERS, instructions="Be brief.")
+    context = context_of(
+        manifest, request, layer_prompts={"platform": "We are Acme."}, instructions=told
+    )
+
+    found = await compose(prompt_layers(), context)
+
+    assert found == (
+        PromptPart("platform", "predefined prompt 'platform'", "We are Acme."),
+        PromptPart("application", "orchestrator.system_prompt", "You sell trips."),
+        PromptPart("application", "contexts", "Riga is in Latvia."),
+        PromptPart("place", "place 'orders'", "They look at orders."),
+        PromptPart("tools", "capability 'mcp'", "Cards."),
+        PromptPart("skills", "capability 'skills'", "Skills."),
+        PromptPart("memory", "capability 'memory'", "Remember."),
+        PromptPart("client", "system message of the client", "Be brief."),
+    )
+    assert sum(span.length + 2 for span in spans_of(found)) - 2 == len(join_parts(found))
+
+
+@proves("R-14")
+@pytest.mark.django_db
+async def test_t_21_the_layer_of_the_team_stands_between_application_and_place():
+    team = await sync_to_async(make_team)("Docs", prompt="docs")
+    prompt = {"type": "custom", "content": "You sell trips.", "variables": {}}
+    orchestrator = {"deployment": {"deployment_id": "gpt"}, "system_prompt": prompt}
+    manifest = read_manifest({**MANIFEST, "orchestrator": orchestrator})
+    request = RunRequest((), place=ORDERS)
+
+    async def told(team: int | None, **prompts: str) -> list[str]:
+        found = await compose(
+            prompt_layers(), context_of(manifest, request, layer_prompts=prompts, team=team)
+        )
+        return [part.text for part in found]
+
+    assert await told(team.pk, docs="Write plainly.") == [
+        *("You sell trips.", "Write plainly.", "They look at orders."),
+    ]
+    without = ["You sell trips.", "They look at orders."]
+    assert await told(None, docs="Write plainly.") == without
+    assert await told(team.pk) == await told(0, docs="Write plainly.") == without
+
+
+@proves("R-14")
+@pytest.mark.django_db
+async def test_t_24_a_broken_layer_of_the_team_is_left_out_and_logged(caplog):
+    team = await sync_to_async(make_team)("Docs", prompt="docs")
+    context = context_of(broken_prompts={"docs": "Leave empty for no expiry"}, team=team.pk)
+
+    assert await compose(prompt_layers(), context) == ()
+    assert "The layer 'team' of the system prompt failed" in caplog.text
+
+
+async def test_own_instructions_stand_behind_what_all_callers_share():
+    async def own() -> str:
+        return "Answer in rhymes."
+
+    request = RunRequest((), instructions="Be brief.", chat=ChatContext(own_instructions=own))
+    found = await compose(
+        prompt_layers(), context_of(request=request, instructions=(("memory", "Remember."),))
+    )
+
+    assert [part.layer for part in found] == ["memory", "person", "client"]
+    assert found[1] == PromptPart(
+        "person", "own instructions of the person", f"{PERSON_INTRODUCTION}\n\nAnswer in rhymes."
+    )
+
+
+@proves("T-21")
+async def test_t_21_layers_that_say_nothing_are_absent():
+    assert await compose(prompt_layers(), context_of()) == ()
+
+
+@proves("T-20")
+async def test_t_20_the_prompt_is_made_anew_for_each_person():
+    layer = PromptLayer("who", lambda context: text_parts("who", "x", context.request.instructions))
+
+    mine = await compose([layer], context_of(request=RunRequest((), instructions="Ann")))
+    other = await compose([layer], context_of(request=RunRequest((), instructions="Ben")))
+
+    assert (join_parts(mine), join_parts(other)) == ("Ann", "Ben")
+
+
+@proves("T-22")
+async def test_t_22_layers_wait_together_and_keep_their_order():
+    all_three = asyncio.Barrier(3)
+    layers = [PromptLayer("a", meets(all_three, "first")), PromptLayer("b", says("second"))]
+    layers += [PromptLayer("c", meets(all_three, "")), PromptLayer("d", meets(all_three, "last"))]
+
+    found = await compose(layers, context_of())
+
+    assert join_parts(found) == "first\n\nsecond\n\nlast"
+
+
+@proves("T-24")
+@pytest.mark.parametrize("build", [fails, says("x")])
+async def test_t_24_an_optional_layer_that_fails_is_left_out_and_logged(build, caplog):
+    async def breaks(context):
+        build(context)
+        raise RuntimeError("broken")
+
+    layers = [PromptLayer("odd", breaks if build is not fails else fails)]
+
+    assert (
+        join_parts(await compose([*layers, PromptLayer("b", says("rest"))], context_of())) == "rest"
+    )
+    assert "The layer 'odd' of the system prompt failed" in caplog.text
+
+
+@proves("T-24")
+async def test_t_24_without_a_required_layer_no_model_is_asked():
+    with pytest.raises(InitializationIssue, match="The layer 'odd' of the system prompt failed"):
+        await compose([PromptLayer("odd", fails, is_required=True)], context_of())
+
+
+async def test_t_24_a_platform_prompt_that_cannot_be_read_is_told():
+    context = context_of(broken_prompts={"platform": "the file is empty."})
+
+    with pytest.raises(InitializationIssue, match=r"'platform'.*the file is empty"):
+        await compose([PLATFORM], context)
+
+
+async def test_a_cancelled_run_cancels_its_layers():
+    composing = asyncio.create_task(
+        compose([PromptLayer("a", meets(asyncio.Barrier(2), "x"))], context_of())
+    )
+    await asyncio.sleep(0)
+
+    composing.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await composing
+
+
+def test_an_entry_that_is_no_layer_is_named(settings):
+    settings.PROMPT_LAYERS = ["apps.runs.prompt.fill_variables"]
+
+    with pytest.raises(
+        ImproperlyConfigured, match=r"'apps.runs.prompt.fill_variables'.* but a function"
+    ):
+        prompt_layers()
+
+
+def test_a_place_that_there_is_not_is_told():
+    application = context_of(predefined=PredefinedContent(places={"orders": ORDERS})).application
+
+    assert (application.place(""), application.place("orders")) == (None, ORDERS)
+    with pytest.raises(PlaceNotFound, match="Unknown place: 'order'"):
+        application.place("order")

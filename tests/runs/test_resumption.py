@@ -26,14 +26,9 @@ from apps.agent.ledger import WAITING, InteractionRequest, Ledger
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, ModelRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities import registry
-from apps.capabilities.registry import (
-    CompletedAnswer,
-    Contribution,
-    Opening,
-    PreparedCapabilities,
-    prepare,
-)
+from apps.capabilities import preparation
+from apps.capabilities.preparation import prepare
+from apps.capabilities.registry import CompletedAnswer, Contribution, Opening, PreparedCapabilities
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.validation.validation import read_manifest
 from apps.runs.history import OPEN, SAVED
@@ -92,9 +87,9 @@ DESK = capability(
 def _with_a_desk(settings: Settings) -> Iterator[None]:
     Calls.paid, Calls.openings, Calls.completed = Counter(), 0, 0
     settings.CAPABILITIES = [*settings.CAPABILITIES, "tests.runs.test_resumption.DESK"]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 class Scripts:

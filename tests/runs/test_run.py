@@ -444,7 +444,7 @@ async def test_a_hidden_tool_is_not_told_of_and_cannot_be_called(caplog):
 
 
 async def test_without_its_prompt_an_application_says_so_and_asks_no_model(caplog):
-    caplog.set_level(logging.INFO, "apps.runs.records")
+    caplog.set_level(logging.INFO, "apps.runs.run")
     prompt = {"type": "dial", "path": "prompts/public/pirate"}
     model = ScriptedModel()
 
@@ -485,7 +485,7 @@ async def test_a_limit_that_is_none_is_told_and_the_installations_counts(setting
 
 @proves("4")
 async def test_a_cancelled_run_closes_everything_and_saves_its_state(caplog):
-    caplog.set_level(logging.INFO, "apps.runs.records")
+    caplog.set_level(logging.INFO, "apps.runs.run")
     started, is_closed = asyncio.Event(), []
     events: list[Event] = []
 

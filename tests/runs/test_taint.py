@@ -16,7 +16,7 @@ from apps.agent.events import Event, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import ModelMessage, from_dict
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedCapabilities
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
@@ -81,9 +81,9 @@ MARKET = Capability("market", frozenset(), prepare_market)
 def _with_a_market(settings: Settings) -> Iterator[None]:
     Made.payments, Made.failure = Counter(), None
     settings.CAPABILITIES = [*settings.CAPABILITIES, "tests.runs.test_taint.MARKET"]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 def application(

@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.live.interactions import answer_due
 from apps.live.models import Interaction, Run
 from tests.chat.scripts import MANIFEST, scene
@@ -29,9 +29,9 @@ GUARDED: dict[str, Any] = {**MANIFEST, "features": {"approval": {"after_untruste
 def _with_a_market(settings: Settings) -> Iterator[None]:
     Made.payments.clear()
     settings.CAPABILITIES = [*settings.CAPABILITIES, "tests.runs.test_taint.MARKET"]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 @proves("webhooks")

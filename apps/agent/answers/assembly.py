@@ -5,7 +5,8 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, assert_never
 
-from apps.agent.answers.model_stages import ModelStages
+from msgspec.structs import replace
+
 from apps.agent.answers.tool_calls import MOST_CALLS, GrowingCalls, GrowingThoughts
 from apps.agent.events import (
     AnnotationAdded,
@@ -45,11 +46,10 @@ from apps.agent.model import (
     ThoughtPart,
     ToolCallDelta,
     UntrustedRead,
-    usage_by_model,
 )
-from apps.agent.run_answer import RunAnswer
-from apps.agent.stages import EarlyStages
+from apps.agent.progress import RunAnswer
 from apps.agent.taint import Taint
+from apps.agent.turn_stages import EarlyStages, ModelStages
 
 logger = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ class Assembly:
 
     @property
     def has_begun(self) -> bool:
-        return bool(self.text or self.calls or self.has_shown or self.finish_reason) or (
+        return bool(self.text or self.calls.calls or self.has_shown or self.finish_reason) or (
             bool(self.thoughts) or self.usage is not None
         )
 
@@ -285,13 +285,15 @@ class Assembly:
     def reply(self, model: str, used_ids: Collection[str] = ()) -> Reply:
         """Return the complete answer. Tool calls whose IDs are in `used_ids` get new IDs."""
         model = self.deployment or model
-        calls = self.calls.complete(used_ids) if self.calls else ()
+        calls = self.calls.complete(used_ids) if self.calls.calls else ()
+        thoughts = self.thoughts
+        has_thoughts = bool(thoughts.parts or thoughts.name)
         message = ModelMessage(
             "assistant",
             "".join(self.text),
             tool_calls=calls,
             attachments=tuple(self.attachments),
-            thoughts=self.thoughts.complete(model, has_calls=bool(calls)),
+            thoughts=thoughts.complete(model, has_calls=bool(calls)) if has_thoughts else None,
             model_state=self.state,
         )
         reason = self.finish_reason or "stop"
@@ -302,3 +304,16 @@ class Assembly:
         name belongs to the deployment `model`.
         """
         return usage_by_model(self.usage, self.deployment or model)
+
+
+def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
+    """Return the usage of an answer by model, or () if there is none. Usage without a model's name
+    belongs to the deployment.
+    """
+    if usage is None:
+        return ()
+    if usage.per_model:
+        found = usage.per_model
+        return tuple(one if one.model else replace(one, model=deployment) for one in found)
+    counts = (usage.input, usage.output, usage.cached, usage.created, usage.reasoning)
+    return (ModelUsage(deployment, *counts),)

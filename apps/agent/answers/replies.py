@@ -15,14 +15,14 @@ from msgspec import structs
 
 from apps.agent.answers.assembly import Assembly
 from apps.agent.answers.model_fallbacks import CandidateCall, FallbackChain
-from apps.agent.answers.model_stages import ModelStages
 from apps.agent.backoff import Backoff
 from apps.agent.events import Emit
 from apps.agent.messages import ModelMessage, own_thoughts
 from apps.agent.meter import ModelCallReport, error_kind, service_message
 from apps.agent.model import Model, ModelRequest, NestedRun, Reply
-from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.progress import Allowance, RunAnswer
 from apps.agent.tools import Spend, ignore_usage
+from apps.agent.turn_stages import ModelStages
 from apps.errors import ModelFailed, QuickAppError
 
 logger = logging.getLogger(__name__)

@@ -7,14 +7,14 @@ import logging
 import re
 import uuid
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
 
 from apps.agent.call_arguments import object_texts
+from apps.agent.growing_arguments import ObjectEnd
 from apps.agent.messages import Thoughts, ToolCall
 from apps.agent.model import UNNUMBERED, ReasoningDelta, Reply, ThoughtPart, ToolCallDelta
-from apps.agent.stages import GrowingCall
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,40 @@ LONGEST = 200
 NAMELESS = "unnamed_tool"
 
 
+@dataclass(slots=True)
+class GrowingCall:
+    """A tool call that the model is still writing. Some services give several calls the same
+    `index`.
+    """
+
+    index: int
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+    end: ObjectEnd = field(default_factory=ObjectEnd)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return True if the arguments received so far are a JSON object."""
+        return self.end.is_reached(self.arguments)
+
+    def has_received(self, arguments: str) -> bool:
+        """Return True if the arguments received so far are exactly `arguments`."""
+        return len(arguments) == self.end.length and arguments == "".join(self.arguments)
+
+    @property
+    def has_placeholder(self) -> bool:
+        """Return True if the only text received so far is an empty object, which some services send
+        before the arguments.
+        """
+        return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
+
+    def becomes(self, call: ToolCall) -> bool:
+        """Return True if `call` is the complete form of this call."""
+        return (self.name, object_texts(self.arguments)[0]) == (call.name, call.arguments)
+
+
+@dataclass(slots=True)
 class GrowingCalls:
     """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
@@ -47,19 +81,15 @@ class GrowingCalls:
     none. Services send IDs and names once, with every delta, or never.
     """
 
-    def __init__(self, names: Collection[str] = ()) -> None:
-        self.names = names
-        self.calls: list[GrowingCall] = []
-        self.latest: dict[int, GrowingCall] = {}
-        """The newest tool call by the service's number. The next delta with the same number
-        continues this call.
-        """
-        self.by_id: dict[str, GrowingCall] = {}
-        """The first tool call with each ID, by ID."""
-        self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
-
-    def __len__(self) -> int:
-        return len(self.calls)
+    names: Collection[str] = ()
+    calls: list[GrowingCall] = field(default_factory=list)
+    latest: dict[int, GrowingCall] = field(default_factory=dict)
+    """The newest tool call by the service's number. The next delta with the same number continues
+    this call.
+    """
+    by_id: dict[str, GrowingCall] = field(default_factory=dict)
+    """The first tool call with each ID, by ID."""
+    by_number_and_id: dict[tuple[int, str], GrowingCall] = field(default_factory=dict)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
         """Add a delta to the tool call to which it belongs, and return that call."""
@@ -161,16 +191,16 @@ def unused_id(id: str, used: set[str]) -> str:
     return id
 
 
+@dataclass(slots=True)
 class GrowingThoughts:
     """Assembles a model's reasoning from deltas. The object is truthy once it contains something to
     store.
     """
 
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.name = ""
-        """The field in which the service sends plain reasoning, or ""."""
-        self.parts: dict[str, str] = {}
+    texts: list[str] = field(default_factory=list)
+    name: str = ""
+    """The field in which the service sends plain reasoning, or ""."""
+    parts: dict[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.texts or self.parts)

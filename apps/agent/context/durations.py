@@ -44,8 +44,6 @@ FOR_EVER = Durations()
 
 def sent_within(messages: Sequence[ModelMessage], durations: Durations) -> Sequence[ModelMessage]:
     """Return the messages without expired tool results and their calls."""
-    if durations == FOR_EVER:
-        return messages
     found: list[ModelMessage] = []
     gone: Set[str] = frozenset()
     hidden: Set[str] = frozenset()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,7 +33,6 @@ from apps.agent.context.summaries import ContextSummaries, most_summary_tokens
 from apps.agent.context.token_estimates import (
     MOST_CORRECTION,
     ContextUse,
-    ContextWindow,
     SentContext,
     TokenScale,
     most_tokens,
@@ -43,19 +42,50 @@ from apps.agent.context.token_estimates import (
 from apps.agent.events import Emit, ModelUsage, NoticeAdded
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
+from apps.agent.progress import Progress, Turn
 from apps.agent.tools import ToolSpec
-from apps.errors import ModelFailed
-
-if TYPE_CHECKING:
-    from apps.agent.progress import Progress, Turn
+from apps.errors import ContextTooLong, ModelFailed
 
 FITTED = "fitted"
 """The key of the step that stores the run's cut, the parts that its requests omit."""
 
+Strategy = Literal["summarise", "trim", "refuse"]
 KeepResult = Callable[[str, str], Awaitable[str]]
 """A function that stores a tool's result in a file. It takes the tool's name and the text, and
 returns the file's path, or "" if it stored nothing.
 """
+
+
+class ContextWindow(msgspec.Struct, frozen=True):
+    """A model's context window. Sizes are in tokens, or None if unknown."""
+
+    size: int | None = None
+    strategy: Strategy = "summarise"
+    at: float = 0.8
+    """The share of the window above which `strategy` shortens a conversation."""
+    requested: int | None = None
+    """The client's own limit for the request, or None."""
+
+    @property
+    def limit(self) -> int | None:
+        """Return the maximum number of tokens in a request, or None if it is unknown."""
+        limits = [size for size in (self.size, self.requested) if size is not None]
+        return min(limits, default=None)
+
+    @property
+    def most(self) -> float:
+        """Return the number of tokens above which a request is shortened."""
+        limits = [] if self.size is None else [self.size * self.at]
+        return min((*limits, *([] if self.requested is None else [float(self.requested)])))
+
+    def check(self, total: float) -> None:
+        """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""
+        limit = self.limit
+        if limit is None:
+            return
+        most = self.most if self.strategy == "refuse" else limit
+        if total > most:
+            raise ContextTooLong(round(total), int(most), is_asked=limit == self.requested)
 
 
 @dataclass(slots=True)
@@ -74,7 +104,7 @@ class ContextFitter:
     sent: SentContext = field(default_factory=SentContext)
 
     def __post_init__(self) -> None:
-        step = self.ledger.step(FITTED)
+        step = self.ledger.step(FITTED) if self.ledger.is_kept else None
         if step is not None:
             recorded = msgspec.convert(step.result, RecordedFit)
             self.cut = ContextCut(recorded.cut, recorded.cut, recorded.ceiling, has_looked=True)
@@ -88,13 +118,17 @@ class ContextFitter:
         progress = turn.progress
         self.take_report(progress)
         tools = sum(spec.tokens for spec in specs) + sum(text_tokens(str(one)) for one in static)
-        messages = sent_within(turn.conversation, self.durations)
+        messages = self.within_durations(turn.conversation)
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
         if self.cut.now != self.cut.announced and not self.cut.has_notified:
             self.notify(turn.emit)
         self.sent = SentContext(fitted, tools, len(turn.conversation), len(progress.usage))
         return fitted
+
+    def within_durations(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        """Return the messages without expired tool results."""
+        return messages if self.durations == FOR_EVER else sent_within(messages, self.durations)
 
     @property
     def use(self) -> ContextUse:
@@ -103,18 +137,20 @@ class ContextFitter:
 
     def take_report(self, progress: Progress) -> None:
         """Record the number of input tokens that the service reported for the newest request."""
-        reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
-        if reported and reported[0].model == self.name:
-            self.scale.counted = reported[0].input, self.sent
+        if (reported := self.reported(progress)) is not None:
+            self.scale.counted = reported.input, self.sent
 
     def counted_after(self, progress: Progress) -> int | None:
         """Return the reported tokens of the newest request and its answer, or None if the service
         reported none.
         """
-        reported = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
-        if not reported or reported[0].model != self.name or not reported[0].input:
-            return None
-        return reported[0].input + reported[0].output
+        reported = self.reported(progress)
+        return reported.input + reported.output if reported is not None and reported.input else None
+
+    def reported(self, progress: Progress) -> ModelUsage | None:
+        """Return the usage that the service reported for the newest request, or None."""
+        found = progress.usage[self.sent.spent :][:1] if self.sent.messages else ()
+        return found[0] if found and found[0].model == self.name else None
 
     @property
     def budget(self) -> TokenBudget | None:
@@ -249,7 +285,7 @@ class ContextFitter:
             return None
         self.cut.ceiling = GOAL * self.use.total
         budget = self.budget
-        parts = split_parts(sent_within(messages, self.durations))
+        parts = split_parts(self.within_durations(messages))
         if budget is None or not parts.turns:
             return None
         await self.begin(parts)
@@ -270,7 +306,7 @@ class ContextFitter:
         if budget is None or self.summaries.stored is None or not self.writes:
             return False
         tools, conversation = self.sent.tools, progress.conversation.messages
-        parts = split_parts(sent_within(conversation, self.durations))
+        parts = split_parts(self.within_durations(conversation))
         if tools + self.scale.estimator.total(apply_cut(parts, self.cut.now)) <= budget.most:
             return False
         await self.begin(parts)

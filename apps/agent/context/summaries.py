@@ -16,7 +16,7 @@ from apps.agent.events import ModelUsage
 from apps.agent.messages import ModelMessage
 from apps.agent.meter import NO_METER, Meter
 from apps.agent.model import Model, ModelRequest
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.stages import silent
 from apps.errors import ModelFailed
 

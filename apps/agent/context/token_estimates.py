@@ -1,18 +1,12 @@
-"""Estimates the tokens of requests without asking the service, and checks them against the context
-window.
-"""
+"""Estimates the tokens of requests without asking the service."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Literal
-
-import msgspec
 
 from apps.agent.messages import ModelMessage
-from apps.errors import ContextTooLong
 
 CHARACTERS_PER_TOKEN = 4
 """The approximate number of characters per token in English and other alphabetic scripts."""
@@ -34,7 +28,6 @@ _wide = re.compile(
 """Matches Han, Hiragana, Katakana and Hangul. Their characters take about one token each."""
 _above = re.compile(r"[\u1100-\U0010ffff]")
 """Matches any character at or above Hangul Jamo, the first of the wide scripts."""
-Strategy = Literal["summarise", "trim", "refuse"]
 
 
 def text_tokens(*texts: str) -> int:
@@ -89,11 +82,11 @@ def texts_of(message: ModelMessage) -> tuple[Sequence[str], int]:
     return texts, pictures
 
 
+@dataclass(frozen=True, slots=True)
 class Estimator:
     """Estimates the tokens of messages, with a cache."""
 
-    def __init__(self) -> None:
-        self.cache: dict[int, tuple[ModelMessage, int]] = {}
+    cache: dict[int, tuple[ModelMessage, int]] = field(default_factory=dict)
 
     def tokens(self, message: ModelMessage) -> int:
         # The message is stored with its count, because the ID of a freed message can be reused.
@@ -178,35 +171,3 @@ class TokenScale:
             (reported, sent), self.counted = self.counted, None
             if estimated := use_of(sent.messages, self.estimator, sent.tools).total:
                 self.correction = correction_of(reported, estimated)
-
-
-class ContextWindow(msgspec.Struct, frozen=True):
-    """A model's context window. Sizes are in tokens, or None if unknown."""
-
-    size: int | None = None
-    strategy: Strategy = "summarise"
-    at: float = 0.8
-    """The share of the window above which `strategy` shortens a conversation."""
-    requested: int | None = None
-    """The client's own limit for the request, or None."""
-
-    @property
-    def limit(self) -> int | None:
-        """Return the maximum number of tokens in a request, or None if it is unknown."""
-        limits = [size for size in (self.size, self.requested) if size is not None]
-        return min(limits, default=None)
-
-    @property
-    def most(self) -> float:
-        """Return the number of tokens above which a request is shortened."""
-        limits = [] if self.size is None else [self.size * self.at]
-        return min((*limits, *([] if self.requested is None else [float(self.requested)])))
-
-    def check(self, total: float) -> None:
-        """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""
-        limit = self.limit
-        if limit is None:
-            return
-        most = self.most if self.strategy == "refuse" else limit
-        if total > most:
-            raise ContextTooLong(round(total), int(most), is_asked=limit == self.requested)

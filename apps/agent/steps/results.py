@@ -13,8 +13,7 @@ from apps.agent.events import ModelUsage
 from apps.agent.messages import ModelMessage
 from apps.agent.meter import PromptSpan
 from apps.agent.model import Reply
-from apps.agent.progress import Progress
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance, Progress
 from apps.agent.tools import ToolResult
 from apps.errors import Stopped, ToolError
 

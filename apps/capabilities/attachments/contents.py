@@ -1,24 +1,49 @@
 """Loads attachment content on demand, and later removes it from the conversation."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+
+from msgspec import structs
 
 from apps.agent.injection import Injection, insert_pair
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.policies import TOOL_NAME, content_calls, is_accepted, is_offered
-from apps.capabilities.attachments.promotion import is_fetched_by_deployment, user_attachments
-from apps.capabilities.contexts.entries import ContextEntry
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.internal import plain_result
+from apps.capabilities.attachments.promotion import (
+    is_fetched_by_deployment,
+    promotion,
+    user_attachments,
+)
+from apps.capabilities.contexts.entries import ContextEntry, available
+from apps.capabilities.registry import NOTHING, Contribution, Open, Opening, PreparedTool
+from apps.capabilities.wrappers.internal import (
+    PlatformTool,
+    internal_tool,
+    parameters,
+    plain_result,
+    text_parameter,
+)
 from apps.capabilities.wrappers.value_texts import one_line
-from apps.errors import InvalidParameter, ModelFailed, QuickAppError
+from apps.errors import InitializationIssue, InvalidParameter, ModelFailed, QuickAppError
+from apps.manifest.manifest import Manifest
 from apps.manifest.orchestrator import AttachmentStrategy
+from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.workspace.egress.fetch import redact_url
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
+OLDER_URL = "context_url"
+"""The old name of the parameter `attachment_url`, which stored conversations still contain."""
+PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as listed.")}, URL)
+DESCRIPTION = (
+    "Shows you the content of a file: an attachment of the user, or a file that was listed as "
+    "available. The contents of files that came with the newest question are already in the "
+    "conversation."
+)
+CONTENT_PARTS = frozenset({"orchestrator.attachment_strategy", f"tool_sets.internal.{TOOL_NAME}"})
+"""The parts of a manifest that configure loading on demand."""
 REFUSALS = frozenset({400, 413, 415, 422})
 """The HTTP statuses with which a service rejects the content of a request."""
 REFUSED = (
@@ -102,6 +127,78 @@ class ContentOffer:
                 shown_already.add(key)
                 messages = with_content(messages, attachment)
         return messages
+
+
+def prepare_contents(manifest: Manifest) -> Open | None:
+    strategy = manifest.orchestrator.attachment_strategy
+    if strategy is None:
+        return None
+    deployment_id = manifest.orchestrator.deployment.id
+
+    @asynccontextmanager
+    async def open_contents(opening: Opening) -> AsyncIterator[Contribution]:
+        offer = await content_offer(manifest, strategy, deployment_id, opening)
+        if isinstance(offer, Contribution):
+            yield offer
+            return
+        promoted = await promotion(opening, deployment_id)
+        steps = Contribution(
+            history=(offer.show_newest,), recoveries=(replace_refused,), tidying=(without_contents,)
+        )
+        if offer.is_needed(promoted.apply(opening.conversation.messages)):
+            tool = content_tool(manifest, offer)
+            yield structs.replace(steps, tools=(tool.bind(opening),))
+        else:
+            yield steps
+
+    return open_contents
+
+
+async def content_offer(
+    manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
+) -> ContentOffer | Contribution:
+    """Return the files whose content the model may request.
+
+    If the deployment accepts no attachments or is unavailable, return a contribution without tools
+    instead.
+    """
+    try:
+        info = await opening.workspace.facts(deployment_id)
+    except QuickAppError:
+        return NOTHING  # the run reports why its model cannot be called
+    if not info.input_attachment_types:
+        problem = (
+            f"orchestrator.attachment_strategy: the deployment {deployment_id!r} declares no "
+            "input_attachment_types, so attachments cannot be shown to it on demand."
+        )
+        issue = InitializationIssue(problem, section="Attachments", is_hard=False)
+        return Contribution(issues=(issue,))
+    found = await available(manifest, opening)
+    return ContentOffer(strategy, info, found.entries)
+
+
+def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
+    tool = internal_tool(
+        manifest,
+        PlatformTool(
+            TOOL_NAME,
+            DESCRIPTION,
+            PARAMETERS,
+            "Reading a file",
+            "read-only",
+            addresses=frozenset({URL}),
+        ),
+        offer.get,
+        attachment=AttachmentFilter(propagate_types_to_choice=()),
+    )
+
+    async def work(opening: Opening, invocation: Invocation) -> ToolResult:
+        given = dict(invocation.arguments)
+        if OLDER_URL in given:
+            given.setdefault(URL, given.pop(OLDER_URL))
+        return await tool.work(opening, structs.replace(invocation, arguments=given))
+
+    return replace(tool, work=work)
 
 
 def with_content(

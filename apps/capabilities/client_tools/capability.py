@@ -17,7 +17,15 @@ from channels.db import database_sync_to_async
 from apps.accounts.permissions import has_permission
 from apps.agent.ledger import InteractionRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult, ToolSpec
-from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
+from apps.capabilities.registry import (
+    NOTHING,
+    Capability,
+    Contribution,
+    Open,
+    Opening,
+    PreparedTool,
+    announce_nothing,
+)
 from apps.capabilities.wrappers.approval import Risk, refusal_result, with_approval
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
@@ -26,7 +34,6 @@ from apps.capabilities.wrappers.failure_handling import with_fallback
 from apps.capabilities.wrappers.internal import show_result
 from apps.capabilities.wrappers.limits import with_limit
 from apps.capabilities.wrappers.logs import with_log
-from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
 from apps.capabilities.wrappers.stages import with_stage
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, fence_code, shorten_text
 from apps.errors import InvalidParameter, ToolError

@@ -13,7 +13,7 @@ from apps.agent.events import AttachmentAdded, Event, RefusalDelta, TextDelta
 from apps.agent.ledger import WAITING, ledger_within
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model, ModelRequest, Reply
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,

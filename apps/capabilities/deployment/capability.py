@@ -20,13 +20,12 @@ from apps.capabilities.deployment.targets import (
     find_deployment,
     read_simple,
 )
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import Display, display_of, tool_title
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.usable_deployments import is_usable_deployment, usable_ids
 from apps.errors import DeploymentNotFound, InitializationIssue
 from apps.manifest.kinds.deployment import DeploymentToolSet

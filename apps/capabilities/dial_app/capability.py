@@ -12,10 +12,9 @@ from apps.capabilities.deployment.capability import is_known_repeatable, make_to
 from apps.capabilities.deployment.targets import find_deployment, read_simple
 from apps.capabilities.mcp.toolset_opening import PreparableToolset, open_toolsets
 from apps.capabilities.mcp.toolsets.declared import Toolset
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.usable_deployments import is_usable_deployment, usable_ids
 from apps.errors import InitializationIssue
 from apps.manifest.kinds.dial_app import DialAppToolSet

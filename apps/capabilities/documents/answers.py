@@ -14,7 +14,7 @@ from apps.agent.events import Event, ModelUsage, RefusalDelta, TextDelta
 from apps.agent.ledger import WAITING, ledger_within
 from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.documents.attached_files import SearchableFiles

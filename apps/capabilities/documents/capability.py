@@ -10,7 +10,7 @@ from apps.capabilities.documents.attached_files import SearchableFiles, attached
 from apps.capabilities.documents.document_reader import open_document, run_documents
 from apps.capabilities.documents.names import FILE_URL, FILE_URLS, SOURCE, USUAL, ToolNames
 from apps.capabilities.documents.scans import Vision
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     PlatformTool,
@@ -19,7 +19,6 @@ from apps.capabilities.wrappers.internal import (
     show_result,
     text_parameter,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.errors import InvalidParameter
 from apps.manifest.features.files import Documents

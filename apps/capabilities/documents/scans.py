@@ -8,7 +8,7 @@ from apps.agent.answers.assembly import Assembly
 from apps.agent.answers.replies import BACKOFF, ONCE, RetryPolicy
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import Model, ModelRequest
-from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.progress import Allowance, RunAnswer
 from apps.agent.stages import silent
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.value_texts import one_line

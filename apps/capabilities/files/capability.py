@@ -8,10 +8,9 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.files.context import FileToolContext
 from apps.capabilities.files.offload import Offload, keep_result, offload_step, read_offload
 from apps.capabilities.files.tools import KINDS, PREFIX, READING, FileToolKind
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.wrappers.internal import PlatformTool, internal_tool, show_result
 from apps.capabilities.wrappers.limits import KEEP_RESULT
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.errors import InitializationIssue
 from apps.manifest.features.files import FileTool

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.records import private_names
 from apps.agent.tools import Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.calls import PlannedHook, call_hook
 from apps.capabilities.registry import CompletedAnswer, Contribution, Opening
@@ -91,7 +92,7 @@ class Observers:
         await self.wait(CLOSING_SECONDS)
 
     def learn(self, toolbox: Toolbox) -> None:
-        self.private |= toolbox.private
+        self.private |= private_names(toolbox)
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:

@@ -15,12 +15,11 @@ from apps.capabilities.interpreter.requests import InterpreterFailed, read_reque
 from apps.capabilities.interpreter.results import CONTENT_TYPE, make_result
 from apps.capabilities.interpreter.sandbox.engine import sandbox_engine
 from apps.capabilities.interpreter.sandbox.state import hide_state
-from apps.capabilities.registry import Capability, Contribution, Key, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Key, Open, Opening, PreparedTool
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import STAGE_CHARACTERS, shorten_text
 from apps.manifest.kinds.internal import InternalToolSet
 from apps.manifest.manifest import Manifest

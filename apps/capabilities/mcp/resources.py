@@ -19,14 +19,13 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.sessions.listings import read_resources
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
 from apps.capabilities.mcp.toolsets.declared import Toolset
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.arguments import Arguments, read_arguments
 from apps.capabilities.wrappers.attachments import see_files
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
 from apps.capabilities.wrappers.internal import parameters, text_parameter
 from apps.capabilities.wrappers.limits import RESULT_CHARACTERS
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 from apps.errors import InitializationIssue, InvalidParameter
 

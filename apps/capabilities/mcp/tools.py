@@ -27,12 +27,11 @@ from apps.capabilities.mcp.sessions.listings import Listing
 from apps.capabilities.mcp.toolsets.bindings import BINDINGS
 from apps.capabilities.mcp.toolsets.declared import Toolset
 from apps.capabilities.mcp.toolsets.person_accounts import refused_account
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import Display, display_of, tool_title
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person
 from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 from apps.errors import InitializationIssue

@@ -36,8 +36,7 @@ from apps.capabilities.mcp.toolsets.person_accounts import (
     wanted_account,
 )
 from apps.capabilities.mcp.toolsets.pins import withheld_tools
-from apps.capabilities.registry import Arrange, Contribution, Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Arrange, Contribution, Opening, PreparedTool
 from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
 from apps.process_state import on_reset

@@ -8,7 +8,7 @@ from typing import Any
 
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.memory.run_memories import MEMORIES, RunMemories
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.internal import (
     PlatformTool,
@@ -17,7 +17,6 @@ from apps.capabilities.wrappers.internal import (
     plain_result,
     text_parameter,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InvalidParameter, ServiceFailed, ToolError
 from apps.manifest.features.memory import Memory as MemoryFeature
 from apps.manifest.manifest import Manifest

@@ -6,6 +6,7 @@ from functools import partial
 
 from apps.capabilities.notes import read_tools, write_tools
 from apps.capabilities.notes.run_notes import Work, run_tool
+from apps.capabilities.registry import PreparedTool
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, installation
 from apps.capabilities.wrappers.internal import (
@@ -15,7 +16,6 @@ from apps.capabilities.wrappers.internal import (
     parameters,
     text_parameter,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.manifest.features.features import Notes
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets.approvals import Approval

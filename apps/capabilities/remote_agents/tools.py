@@ -2,11 +2,11 @@
 
 from apps.capabilities.deployment.capability import LONGEST_SECONDS
 from apps.capabilities.deployment.parameters import FILES
+from apps.capabilities.registry import PreparedTool, Work
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.capabilities.wrappers.sign_in import with_sign_in
 from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.manifest.manifest import Manifest

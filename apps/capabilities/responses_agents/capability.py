@@ -8,11 +8,10 @@ from functools import partial
 
 from apps.capabilities.deployment.parameters import generate_parameters
 from apps.capabilities.deployment.targets import Target
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.remote_agents.servers import AgentServer, read_server, secret_needs
 from apps.capabilities.remote_agents.tools import agent_tool
 from apps.capabilities.responses_agents.calls import ResponsesAgent, call_agent
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.kinds.responses_agent import ResponsesAgentToolSet
 from apps.manifest.manifest import Manifest

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, PreparedTool
 from apps.capabilities.rest.authorizations import authorization_problem
 from apps.capabilities.rest.calls import call_service
 from apps.capabilities.rest.operations import (
@@ -19,7 +19,6 @@ from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of, tool_title
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import with_sign_in
 from apps.errors import InitializationIssue
 from apps.manifest.kinds.rest import RestToolSet

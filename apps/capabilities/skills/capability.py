@@ -4,18 +4,28 @@ Every application offers the predefined skills and the skills in its manifest. U
 skills to a question.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import lru_cache, partial
+from html import escape
 from itertools import chain
 
 from django.conf import settings
 
 from apps.agent.injection import Injection, inject, without_pairs
 from apps.agent.messages import ModelMessage
-from apps.capabilities.registry import Capability, Contribution, HistoryStep, Open, Opening
+from apps.agent.tools import Toolbox
+from apps.capabilities.registry import (
+    Capability,
+    Contribution,
+    HistoryStep,
+    Open,
+    Opening,
+    PreparedTool,
+)
 from apps.capabilities.skills.collection import (
     TOOL_NAME,
+    Skill,
     SkillCollection,
     merge_collections,
     predefined_skills,
@@ -31,10 +41,13 @@ from apps.capabilities.skills.picks import (
 )
 from apps.capabilities.skills.read_tool import SKILLS, read_tool
 from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress, fetch_all
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
+HOW_TO = (
+    "Skills are instructions for certain tasks. When a task matches the description of one of "
+    f"these, read it with `{TOOL_NAME}` before you begin, and follow it."
+)
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
 """Every conversation begins with this predefined skill, because any tool may accept a file."""
 
@@ -97,16 +110,54 @@ def contribution(
     # The contribution is needed even if no skill can be read, because the steps add calls of the
     # tool to the conversation.
     is_needed = bool(collection.skills or steps)
+    requires_tools = any(skill.required_tools for skill in collection.skills.values())
     return Contribution(
         tools=(tool.bind(opening),) if is_needed else (),
         instructions=()
-        if collection.requires_tools or not collection.skills
-        else (collection.prompt,),
-        composed=(collection.prompt_with,) if collection.requires_tools else (),
+        if requires_tools or not collection.skills
+        else (skills_prompt(collection.skills.values()),),
+        composed=(partial(usable_skills_prompt, collection),) if requires_tools else (),
         history=(*first, *steps, *last),
         tidying=(tidy,) if first or steps else (),
         issues=tuple(issues),
     )
+
+
+def usable_skills_prompt(collection: SkillCollection, tools: Toolbox) -> str:
+    """Return the part of the system prompt that lists the skills whose required tools are
+    available.
+    """
+    # A search for tools can find the unlisted ones later.
+    names = {*tools.listed, *tools.unlisted}
+    return skills_prompt(one for one in collection.skills.values() if is_usable(one, names))
+
+
+def is_usable(skill: Skill, tools: Collection[str]) -> bool:
+    """Return True if all tools that the skill requires are in `tools`, with or without a toolset
+    prefix.
+    """
+    return all(
+        any(name == one or name.endswith(f"_{one}") for name in tools)
+        for one in skill.required_tools
+    )
+
+
+def skills_prompt(skills: Iterable[Skill]) -> str:
+    """Return the part of the system prompt that lists the skills, or "" if there are none."""
+    return list_skills(tuple((one.name, one.description) for one in skills))
+
+
+@lru_cache(maxsize=64)
+def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
+    """Return the part of the system prompt that lists skills by name and description, or ""."""
+    if not skills:
+        return ""
+    lines = [
+        f"  <skill>\n    <name>{escape(name, quote=False)}</name>\n"
+        f"    <description>{escape(description, quote=False)}</description>\n  </skill>"
+        for name, description in skills
+    ]
+    return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
 
 
 def merged_collection(

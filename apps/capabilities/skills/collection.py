@@ -1,21 +1,15 @@
-"""Collects the skills of a run, and formats them for the model."""
+"""Collects the skills of a run."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from html import escape
 
-from apps.agent.tools import Toolbox
 from apps.errors import FileMissing, InitializationIssue
 from apps.manifest.markdown.skill_document import InstalledSkill
 
 TOOL_NAME = "internal_skills_read_skill"
 SECTION = "Skill loading"
-HOW_TO = (
-    "Skills are instructions for certain tasks. When a task matches the description of one of "
-    f"these, read it with `{TOOL_NAME}` before you begin, and follow it."
-)
-
 ReadFile = Callable[[str], Awaitable[str]]
 """A function that returns the text of a skill's file. Raises `QuickAppError` on failure."""
 
@@ -37,14 +31,6 @@ class Skill:
     """The reason why `files` is incomplete, or ""."""
     required_tools: tuple[str, ...] = ()
 
-    def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return True if all required tools are in `tools`, with or without a toolset prefix."""
-        endings = tuple(tools)
-        return all(
-            any(name == one or name.endswith(f"_{one}") for name in endings)
-            for one in self.required_tools
-        )
-
     @cached_property
     def full_text(self) -> str:
         """Return the `SKILL.md`, followed by the list of files."""
@@ -63,40 +49,6 @@ class SkillCollection:
 
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
-
-    @property
-    def requires_tools(self) -> bool:
-        return any(skill.required_tools for skill in self.skills.values())
-
-    def prompt_with(self, tools: Toolbox) -> str:
-        """Return the part of the system prompt that lists the skills whose required tools are
-        available.
-        """
-        # A search for tools can find the unlisted ones later.
-        names = {*tools.listed, *tools.unlisted}
-        return list_skills(
-            tuple(
-                (one.name, one.description) for one in self.skills.values() if one.is_usable(names)
-            )
-        )
-
-    @cached_property
-    def prompt(self) -> str:
-        """Return the part of the system prompt that lists all skills, or "" if there are none."""
-        return list_skills(tuple((one.name, one.description) for one in self.skills.values()))
-
-
-@lru_cache(maxsize=64)
-def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
-    """Return the part of the system prompt that lists skills by name and description, or ""."""
-    if not skills:
-        return ""
-    lines = [
-        f"  <skill>\n    <name>{escape(name, quote=False)}</name>\n"
-        f"    <description>{escape(description, quote=False)}</description>\n  </skill>"
-        for name, description in skills
-    ]
-    return "\n".join((HOW_TO, "", "<available_skills>", *lines, "</available_skills>"))
 
 
 def merge_collections(skills: Iterable[Skill]) -> SkillCollection:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import Key, Opening
+from apps.capabilities.registry import Key, Opening, PreparedTool
 from apps.capabilities.skills.collection import TOOL_NAME, Skill, SkillCollection
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
@@ -13,7 +13,6 @@ from apps.capabilities.wrappers.internal import (
     show_result,
     text_parameter,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import (
     STAGE_CHARACTERS,
     fence_code,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from django.conf import settings
 
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.capabilities.registry import (
     Capability,
     Contribution,
@@ -17,6 +17,7 @@ from apps.capabilities.registry import (
     Open,
     Opening,
     PreparedCapabilities,
+    PreparedTool,
 )
 from apps.capabilities.subagents.delegation import SubagentCall
 from apps.capabilities.subagents.subagent_manifest import manifest_of
@@ -32,7 +33,6 @@ from apps.capabilities.subagents.task_tool import (
 from apps.capabilities.subagents.types import OfferedTypes, SubagentType, offer_of
 from apps.capabilities.wrappers.approval_rules import approval_rules
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
@@ -80,7 +80,7 @@ class SubagentTools:
             while len(self.prepared) >= MOST_PREPARED:
                 self.prepared.pop(next(iter(self.prepared)))
             manifest = manifest_of(self.manifest, chosen.kind_with(toolsets))
-            self.prepared[key] = manifest, registry.prepare(manifest)
+            self.prepared[key] = manifest, preparation.prepare(manifest)
         return self.prepared[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:

@@ -13,7 +13,7 @@ from apps.agent.events import SubagentEnded, SubagentStarted, SubagentStatus
 from apps.agent.ledger import whole_key
 from apps.agent.progress import Progress
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.capabilities.registry import (
     NOTHING,
     Capability,
@@ -22,6 +22,7 @@ from apps.capabilities.registry import (
     Open,
     Opening,
     PreparedCapabilities,
+    PreparedTool,
 )
 from apps.capabilities.subagents.delegation import (
     SubagentCall,
@@ -38,7 +39,6 @@ from apps.capabilities.wrappers.internal import (
     parameters,
     text_parameter,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import show_failure
 from apps.capabilities.wrappers.value_texts import fence_code, one_line
 from apps.errors import InvalidParameter, ToolError
@@ -171,7 +171,7 @@ class SubagentSpawner:
             while len(self.prepared) >= MOST_SUBAGENTS:
                 self.prepared.pop(next(iter(self.prepared)))
             manifest = manifest_of(self.manifest, kind_of(agent, self.options))
-            found = self.prepared[name] = agent, manifest, registry.prepare(manifest)
+            found = self.prepared[name] = agent, manifest, preparation.prepare(manifest)
         return found[1], found[2]
 
 

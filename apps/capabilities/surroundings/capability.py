@@ -8,14 +8,13 @@ from channels.db import database_sync_to_async
 
 from apps.accounts.team_members import describe_team
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Capability, Contribution, Open, Opening
+from apps.capabilities.registry import Capability, Contribution, Open, Opening, Work
 from apps.capabilities.wrappers.internal import (
     PlatformTool,
     internal_tool,
     parameters,
     plain_result,
 )
-from apps.capabilities.wrappers.prepared import Work
 from apps.manifest.manifest import Manifest
 from apps.manifest.parts import parts_in_use
 from apps.manifest.toolsets.client_tools import (

@@ -21,12 +21,11 @@ from msgspec import structs
 from apps.accounts.caller import Caller, owner_ids, personal_bucket
 from apps.agent.ledger import Consent, InteractionKind, InteractionRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool, announce_nothing
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, Decision
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.numbered_cards import NumberedCard
-from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
 from apps.capabilities.wrappers.value_texts import (
     ERROR_CHARACTERS,
     VALUE_CHARACTERS,

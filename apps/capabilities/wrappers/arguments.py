@@ -12,14 +12,13 @@ from msgspec import structs
 
 from apps.agent.messages import ToolCall
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.file_references import load_references
 from apps.capabilities.wrappers.parameter_schemas import (
     Inject,
     object_with_constants,
     parameters_schema,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import (
     ERROR_CHARACTERS,
     one_line,

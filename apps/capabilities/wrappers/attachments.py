@@ -9,8 +9,7 @@ from typing import Self
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.errors import FileRefused
 from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.outages import STORAGE, outage_of

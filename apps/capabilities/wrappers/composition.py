@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 from apps.agent.tools import Invocation, PendingResult, ToolResult, ToolSpec
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool, Work
 from apps.capabilities.wrappers.approval import Risk, with_approval
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
 from apps.capabilities.wrappers.arguments import Arguments, with_arguments
@@ -12,7 +12,6 @@ from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.failure_handling import with_fallback
 from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
-from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.capabilities.wrappers.retries import with_retries
 from apps.capabilities.wrappers.stages import with_stage
 from apps.manifest.toolsets.attachments import AttachmentFilter

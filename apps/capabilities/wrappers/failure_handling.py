@@ -7,8 +7,7 @@ from typing import Any
 
 from apps.agent.records import log_event
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.stages import show_failure
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, fence_code, shorten_text
 from apps.errors import GENERIC, InvalidParameter, QuickAppError, Stopped, ToolError, ToolTimedOut

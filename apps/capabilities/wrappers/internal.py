@@ -7,13 +7,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Contribution, Open
+from apps.capabilities.registry import Contribution, Open, PreparedTool, Work
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool, Work
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import Localized
 from apps.manifest.toolsets.attachments import AttachmentFilter

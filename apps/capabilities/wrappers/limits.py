@@ -5,8 +5,7 @@ from dataclasses import replace
 from apps.agent.context.fitter import KeepResult
 from apps.agent.time_limits import time_limit
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Key, Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Key, Opening, PreparedTool
 from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 

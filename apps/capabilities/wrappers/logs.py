@@ -7,8 +7,7 @@ from dataclasses import replace
 from apps import tracing
 from apps.agent.records import log_event
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.errors import QuickAppError, ToolError
 
 logger = logging.getLogger(__name__)

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 from apps.agent.backoff import Backoff
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.failure_handling import is_triggered
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.toolsets.fallback_strategies import AnyStrategy, Attempts, Continue, Fallback
 

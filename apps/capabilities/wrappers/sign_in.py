@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 
 from apps.agent.ledger import InteractionRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
+from apps.capabilities.registry import Opening, PreparedTool, announce_nothing
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import ToolError
 from apps.workspace.oauth.accounts import RequiredAccount, access_token, ask_for, find_account

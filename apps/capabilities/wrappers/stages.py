@@ -12,9 +12,8 @@ from msgspec import structs
 from apps.agent.events import Emit, Event
 from apps.agent.stages import FENCE, MOST_CHARACTERS, Announcement, Stage, open_stage, silent
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.display import Display
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import shorten_text, value_text
 from apps.errors import ToolError
 

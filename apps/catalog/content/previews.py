@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from apps.capabilities.skills.collection import merge_collections, predefined_skill
+from apps.capabilities.skills.capability import skills_prompt
+from apps.capabilities.skills.collection import predefined_skill
 from apps.catalog.content.agents import usable_agent
 from apps.catalog.content.chat_places import usable_place
 from apps.catalog.content.items import LayerItem
@@ -60,7 +61,7 @@ def skill_blocks(item: LayerItem) -> Iterator[PreviewBlock]:
     skill = predefined_skill(found)
     if odd := found.document.warnings:
         yield PreviewBlock("Warnings", "\n".join(map(str, odd)))
-    yield PreviewBlock("Description for the model", merge_collections([skill]).prompt)
+    yield PreviewBlock("Description for the model", skills_prompt([skill]))
     yield PreviewBlock("Instructions, loaded when a task needs them", skill.full_text)
     for path, text in found.files.items():
         yield PreviewBlock(path, text)

@@ -15,7 +15,7 @@ from apps.agent.answers.replies import ask_model
 from apps.agent.events import ModelUsage
 from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.stages import silent
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import person_stream

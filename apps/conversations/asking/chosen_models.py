@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from apps.agent.events import Emit, NoticeAdded
-from apps.capabilities.registry import prepare
+from apps.capabilities.preparation import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.ask import Ask
 from apps.conversations.models import Conversation

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from apps.capabilities.registry import prepare
+from apps.capabilities.preparation import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import Refused
 from apps.manifest.manifest import Manifest

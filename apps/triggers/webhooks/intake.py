@@ -8,7 +8,7 @@ from channels.db import database_sync_to_async
 from django.db import transaction
 
 from apps.accounts.caller import Caller, caller_in
-from apps.catalog import access
+from apps.catalog import resolve
 from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.ask import Ask
@@ -63,7 +63,7 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
     """
     caller = caller_in(webhook.account.user_id)
     try:
-        application = await access.find(webhook.application.slug, caller)
+        application = await resolve.find(webhook.application.slug, caller)
     except ApplicationNotFound:
         is_open = webhook.account.user.is_active
         await note_problem(webhook, NO_APPLICATION if is_open else NO_ACCOUNT)

@@ -25,7 +25,7 @@ from apps.agent.events import (
 )
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.model import Delta, ModelRequest, Reply, StagePart
-from apps.agent.run_answer import MOST_DATA, Allowance, RunAnswer
+from apps.agent.progress import MOST_DATA, Allowance, RunAnswer
 from apps.errors import ModelFailed
 from tests.contract import proves
 from tests.fakes import ScriptedModel, call_delta, calls, finish, saying, text, timeless

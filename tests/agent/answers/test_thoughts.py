@@ -28,7 +28,7 @@ from apps.agent.messages import (
     without_thoughts,
 )
 from apps.agent.model import Delta, ModelRequest, Reply, StagePart, ThoughtPart
-from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.progress import Allowance, RunAnswer
 from apps.errors import ModelFailed
 from apps.workspace.openai.events import CompletionEvents
 from apps.workspace.services.event_stream import EventDecoder

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.agent.context.durations import FOR_EVER, SHOWN_ONLY, Durations, sent_within
+from apps.agent.context.durations import SHOWN_ONLY, Durations, sent_within
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import ModelMessage, ToolCall
 from tests.contract import proves
@@ -79,12 +79,6 @@ def test_calls_that_still_wait_for_their_results_stay():
     messages = [ModelMessage("user", "question"), asked]
 
     assert sent_within(messages, Durations({"find": 0})) == messages
-
-
-def test_nothing_is_read_where_every_result_is_sent_for_ever():
-    messages = turn(1, "find")
-
-    assert sent_within(messages, FOR_EVER) is messages
 
 
 def test_a_tool_that_is_not_named_has_the_default_and_null_is_for_ever():

@@ -4,9 +4,8 @@ import pytest
 
 from apps.agent.context.cut import LEFT_OUT, RESULT_NOTE
 from apps.agent.context.durations import Durations
-from apps.agent.context.fitter import ContextFitter
+from apps.agent.context.fitter import ContextFitter, ContextWindow
 from apps.agent.context.summaries import ContextSummaries, ConversationSummary, SummaryRequests
-from apps.agent.context.token_estimates import ContextWindow
 from apps.agent.events import Event, ModelUsage, NoticeAdded
 from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopSteps, LoopTools
@@ -94,6 +93,12 @@ def texts(request):
 
 def notices(events):
     return [event.text for event in events if isinstance(event, NoticeAdded)]
+
+
+def test_nothing_is_read_where_every_result_is_sent_for_ever():
+    messages = long_conversation(1)
+
+    assert ContextFitter("gpt").within_durations(messages) is messages
 
 
 async def test_a_conversation_that_fits_is_sent_as_it_is():

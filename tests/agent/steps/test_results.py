@@ -10,8 +10,7 @@ from apps.agent.calls import ToolOutcome
 from apps.agent.events import ModelUsage
 from apps.agent.messages import Attachment, ModelMessage, Thoughts, ToolCall
 from apps.agent.model import Reply
-from apps.agent.progress import Progress, RunConversation
-from apps.agent.run_answer import Allowance, RunAnswer
+from apps.agent.progress import Allowance, Progress, RunAnswer, RunConversation
 from apps.agent.steps.results import (
     RecordedOpening,
     RecordedOutcome,

@@ -7,9 +7,9 @@ import pytest
 
 from apps.agent.events import AttachmentAdded, RunFinished, StageOpened
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
+from apps.capabilities.attachments.capability import FILES_INTRODUCTION
 from apps.capabilities.attachments.contents import REFUSED
 from apps.capabilities.attachments.policies import TOOL_NAME
-from apps.capabilities.attachments.view import FILES_INTRODUCTION
 from apps.errors import ModelFailed
 from tests.capabilities.attachments.conversations import (
     PAPER,

@@ -9,7 +9,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import Event, StageOpened, TextDelta
 from apps.agent.messages import ModelMessage
-from apps.capabilities.registry import unserved
+from apps.capabilities.preparation import unserved
 from apps.catalog.resolve import resolve_application
 from apps.errors import Unsupported
 from apps.runs.workspaces import open_workspace

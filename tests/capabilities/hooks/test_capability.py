@@ -27,11 +27,10 @@ from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.registry import Capability, Contribution
+from apps.capabilities.registry import Capability, Contribution, PreparedTool
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, wrap_tool
 from apps.capabilities.wrappers.display import display_of
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import ModelFailed, ToolError
 from apps.insights.meter import CallEntry, RunMeter

@@ -14,7 +14,8 @@ from apps.agent.stages import silent
 from apps.agent.tools import PendingResult, Tool
 from apps.capabilities.memory.capability import memory
 from apps.capabilities.memory.tools import EMPTY, HEADING
-from apps.capabilities.registry import Contribution, Opening, PredefinedContent, prepare
+from apps.capabilities.preparation import prepare
+from apps.capabilities.registry import Contribution, Opening, PredefinedContent
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import DeploymentNotFound, InitializationIssue, InvalidParameter
 from apps.manifest.validation.validation import read_manifest

@@ -8,7 +8,8 @@ import pytest
 
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import ModelMessage
-from apps.capabilities.skills.collection import HOW_TO, TOOL_NAME, predefined_skills
+from apps.capabilities.skills.capability import HOW_TO
+from apps.capabilities.skills.collection import TOOL_NAME, predefined_skills
 from apps.capabilities.skills.read_tool import SKILLS
 from apps.manifest.markdown.skill_document import InstalledSkill, SkillDocument
 from tests.capabilities.skills.openings import (

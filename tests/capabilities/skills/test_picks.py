@@ -3,6 +3,7 @@
 import pytest
 
 from apps.agent.messages import ModelMessage
+from apps.capabilities.skills.capability import skills_prompt
 from apps.capabilities.skills.collection import TOOL_NAME
 from apps.capabilities.skills.read_tool import SKILLS
 from tests.capabilities.skills.openings import (
@@ -85,7 +86,7 @@ async def test_a_picked_skill_is_listed_and_can_be_read(core, bucket):
         collection = own.findings[SKILLS]
         assert list(collection.skills) == ["brief", "tone"]
         assert await collection.skills["brief"].read_file("x.md") == "X"
-        assert found.instructions == (collection.prompt,)
+        assert found.instructions == (skills_prompt(collection.skills.values()),)
 
 
 @proves("15")

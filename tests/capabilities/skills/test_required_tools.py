@@ -7,6 +7,7 @@ from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
 from apps.agent.messages import ModelMessage
+from apps.capabilities.skills.capability import is_usable
 from apps.capabilities.skills.collection import predefined_skills
 from apps.catalog.resolve import resolve_application
 from apps.manifest.markdown.skill_document import InstalledSkill, read_skill_document
@@ -23,7 +24,7 @@ RECALL = predefined_skills((InstalledSkill(read_skill_document(TEXT), TEXT, {}),
 
 
 @each_row(
-    ("tools", "is_usable"),
+    ("tools", "usable"),
     [
         (("store", "find"), True),
         (("memory_store", "memory_find", "other"), True),
@@ -32,8 +33,8 @@ RECALL = predefined_skills((InstalledSkill(read_skill_document(TEXT), TEXT, {}),
         ((), False),
     ],
 )
-def test_a_skill_is_usable_with_all_tools_that_it_requires(tools, is_usable):
-    assert RECALL.is_usable(tools) is is_usable
+def test_a_skill_is_usable_with_all_tools_that_it_requires(tools, usable):
+    assert is_usable(RECALL, tools) is usable
 
 
 async def prompt_with(*names: str, **orchestrator: object) -> str:

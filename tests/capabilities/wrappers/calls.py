@@ -6,8 +6,7 @@ from typing import Any
 from apps.agent.events import Emit
 from apps.agent.stages import silent
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
-from apps.capabilities.registry import Opening
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import Opening, PreparedTool
 from tests.capabilities.manifests import opening_for
 
 SPEC = ToolSpec("look_up", "Looks it up.", {"type": "object"})

@@ -10,10 +10,10 @@ from django.db import OperationalError
 
 from apps.agent.events import Event
 from apps.agent.tools import ToolResult
+from apps.capabilities.registry import PreparedTool
 from apps.capabilities.wrappers.display import Display
 from apps.capabilities.wrappers.failure_handling import ShownError, with_fallback
 from apps.capabilities.wrappers.logs import with_log
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.stages import with_stage
 from apps.errors import GENERIC, FileRefused, InvalidParameter, Stopped, ToolError, ToolTimedOut
 from apps.manifest.toolsets.fallback_strategies import Fallback

@@ -7,11 +7,10 @@ import pytest
 
 from apps.agent.messages import Attachment
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.attachments import with_attachments
 from apps.capabilities.wrappers.limits import with_limit, with_timeout
 from apps.capabilities.wrappers.logs import with_log
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.errors import ToolError, ToolTimedOut
 from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.workspace.media_types import matches_any

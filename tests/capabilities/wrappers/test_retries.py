@@ -9,7 +9,7 @@ import pytest
 from apps.agent.events import Event, StageDelta
 from apps.agent.stages import Stage
 from apps.agent.tools import Invocation, ToolResult
-from apps.capabilities.wrappers.prepared import PreparedTool
+from apps.capabilities.registry import PreparedTool
 from apps.capabilities.wrappers.retries import with_retries
 from apps.errors import FileRefused, InvalidParameter, ToolError, ToolTimedOut
 from apps.manifest.toolsets.fallback_strategies import Fallback

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from apps.agent.answers.tool_calls import GrowingCall
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
 from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopLimits, LoopTools
 from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
-from apps.agent.stages import Announcement, EarlyStage, GrowingCall, open_stage
+from apps.agent.stages import Announcement, open_stage
 from apps.agent.tools import Invocation, ToolResult
+from apps.agent.turn_stages import EarlyStage
 from apps.capabilities.wrappers.display import Display, display_of
 from apps.capabilities.wrappers.failure_handling import with_fallback
 from apps.capabilities.wrappers.stages import with_stage

@@ -89,7 +89,7 @@ async def test_a_question_is_answered_and_stored():
 
 @proves("2.6", "T-03")
 async def test_an_answer_that_never_ends_is_cut_and_stored_so(monkeypatch):
-    monkeypatch.setattr("apps.agent.run_answer.MOST_CHARACTERS", 1000)
+    monkeypatch.setattr("apps.agent.progress.MOST_CHARACTERS", 1000)
     async with open_tab() as (on, tab):
         on.model.put(says("x" * 800), says("x" * 800))
 

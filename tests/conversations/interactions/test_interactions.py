@@ -20,7 +20,7 @@ from apps.agent.ledger import InteractionKind
 from apps.agent.ledger import InteractionRequest as Asked
 from apps.agent.model import Delta
 from apps.agent.tools import Invocation, PendingResult, ToolResult
-from apps.capabilities import registry
+from apps.capabilities import preparation
 from apps.capabilities.registry import Contribution
 from apps.catalog.models import Application
 from apps.conversations.answering.continuation import sweeper
@@ -80,9 +80,9 @@ def desk(settings: Settings) -> Iterator[Desk]:
         *settings.CAPABILITIES,
         "tests.conversations.interactions.test_interactions.DESK",
     ]
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
     yield now
-    registry.capabilities.cache_clear()
+    preparation.capabilities.cache_clear()
 
 
 @dataclass

@@ -93,5 +93,5 @@ async def test_a_server_exports_its_log_and_is_scraped_at_its_port(tmp_path: Pat
     assert not any(b"Marked" in body for _, body in collector.raw)
     written = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
     received_line = next(one for one in written if one["said"].startswith("Request received"))
-    assert received_line["who"] == ["apps.runs.records", "INFO"]
+    assert received_line["who"] == ["apps.runs.run", "INFO"]
     assert received_line.keys() == TEMPLATE.keys()

@@ -17,7 +17,7 @@ from standardwebhooks.webhooks import Webhook as Signer
 
 from apps.accounts.models import ApiKey, AuditEntry
 from apps.agent.taint import UNTRUSTED
-from apps.catalog import access
+from apps.catalog import resolve
 from apps.catalog.acting_accounts import NO_SAVER, NOT_MANAGED
 from apps.catalog.models import Change, Grant, Role
 from apps.conversations.models import Conversation, Message
@@ -112,13 +112,13 @@ async def test_a_deep_or_long_body_is_not_indented():
 
 async def test_only_valid_requests_within_the_rate_limit_open_the_application(monkeypatch):
     opened: list[str] = []
-    find = access.find
+    find = resolve.find
 
     async def count(slug: str, caller: Any) -> Any:
         opened.append(slug)
         return await find(slug, caller)
 
-    monkeypatch.setattr(access, "find", count)
+    monkeypatch.setattr(resolve, "find", count)
     async with scene() as on:
         webhook, secret = await amake_webhook(on.application, requests_per_minute=1)
         program = Program(webhook, secret, on.hub)

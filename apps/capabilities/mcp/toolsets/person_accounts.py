@@ -7,14 +7,13 @@ from typing import Literal
 from apps.agent.tools import Invocation, Toolbox, ToolResult
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.toolsets.declared import Toolset
-from apps.capabilities.registry import Opening
+from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.internal import (
     PlatformTool,
     internal_tool,
     parameters,
     plain_result,
 )
-from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.sign_in import ask_person, person_token
 from apps.manifest.kinds.mcp import McpToolSet
 from apps.manifest.names import visible_name

@@ -9,7 +9,7 @@ import pytest
 from apps.accounts.audit_entry import AuditEntry
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.agent.model import Reply
-from apps.agent.run_answer import Allowance
+from apps.agent.progress import Allowance
 from apps.agent.steps.results import RecordedOpening, write_record, write_reply
 from apps.catalog.models import Application
 from apps.console.admin.watch.run_links import IS_RUNNING, NOT_STORED

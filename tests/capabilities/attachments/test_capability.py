@@ -7,8 +7,7 @@ import pytest
 
 from apps.agent.messages import Attachment, ModelMessage, ToolCall, to_dicts
 from apps.agent.stages import silent
-from apps.capabilities.attachments.capability import attachments
-from apps.capabilities.attachments.view import MOST_CHARACTERS
+from apps.capabilities.attachments.capability import MOST_CHARACTERS, attachments
 from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.attachments.conversations import (
