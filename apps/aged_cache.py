@@ -1,5 +1,5 @@
-"""Provides a cache whose values expire. A value's age counts from when it was requested, not from
-when it arrived.
+"""Provides a cache whose values expire. A value's age is measured from when it was requested, not
+from when it arrived.
 """
 
 import math

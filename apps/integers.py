@@ -24,7 +24,7 @@ def read_integer(written: str, most: int = LARGEST) -> int | None:
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Return True if a JSON value is an integer. A Boolean is not one, although `bool` is a
+    """Return True if a JSON value is an integer. A Boolean is not one, even though `bool` is a
     subclass of `int`.
     """
     return isinstance(value, int) and not isinstance(value, bool)

@@ -25,7 +25,7 @@ _tracer: trace.Tracer | None = None
 
 
 def start() -> None:
-    """Create spans from now on, with the process's tracer provider."""
+    """Start creating spans with the process's tracer provider."""
     global _tracer
     _tracer = trace.get_tracer(NAME)
 

@@ -1,4 +1,4 @@
-"""Defines the database models of sign-ups, invitations, and the setup of the first administrator."""
+"""Defines the database models for sign-ups, invitations and the first administrator's setup."""
 
 from datetime import datetime, timedelta
 

@@ -1,6 +1,7 @@
 """Writes the audit log: who did what, when and from which network address, without message text.
 
-Code in an event loop queues its events for `write`. Other code writes them at once with `record`.
+Code in an event loop queues its events for `write`. Other code writes them immediately with
+`record`.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Defines the database model of audit log entries."""
+"""Defines the database model for audit log entries."""
 
 from django.db import models
 from django.utils import timezone

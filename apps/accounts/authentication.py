@@ -1,8 +1,8 @@
 """Determines the caller of a request from its headers: the holder of its API key, or a visitor.
 
 A key is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`, so a revoked key may be
-accepted for that long. The process caches only the hash of the key. It stores when each key and
-each connected program was last used, at most once a minute.
+accepted for that long. The process caches only the hash of the key. At most once a minute, it
+stores when each key and each connected program was last used.
 """
 
 import asyncio
@@ -54,8 +54,8 @@ come directly from its client.
 CHAIN = "x-quickapps-chain"
 """The header that lists the applications whose calls led to a request."""
 LONGEST_CHAIN = 20
-"""A chain of applications that call each other is truncated to this length. A longer chain is
-forged.
+"""A chain of applications that call each other is truncated to this length. Longer chains are
+assumed to be forged.
 """
 
 Noted = tuple[type[Model], str, Any]
@@ -101,8 +101,8 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
     """Return the caller that the request's headers claim. DIAL Core must confirm the claim.
 
-    Return None without a key, and for a key of this installation, because such keys are never sent
-    to other services.
+    Return None if there is no key, or if the key belongs to this installation, because such keys
+    are never sent to other services.
     """
     sent = read_headers(scope["headers"])
     if not sent.api_key or KEY_FORM.fullmatch(sent.api_key):

@@ -1,7 +1,7 @@
 """Defines the caller of a run, the user or API client on whose behalf the run acts, and the buckets
 that own callers' files, conversations and memories.
 
-A user has a personal bucket, and a bucket for each of their teams, so that data of one bucket never
+A user has a personal bucket, and a bucket for each of their teams, so that data in one bucket never
 appears in another. A visitor of a widget has one bucket, whose name contains the ID of the widget's
 application.
 """

@@ -16,7 +16,7 @@ class ErasureReport(models.Model):
     requested_by = models.CharField(max_length=100, blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
-    """None while the deletion is in progress, or if it was interrupted."""
+    """The time at which the deletion finished, or None if it is in progress or was interrupted."""
     removed = models.JSONField(default=dict)
     """The number of items of each kind before the deletion."""
     retained = models.JSONField(default=dict)

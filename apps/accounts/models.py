@@ -1,4 +1,4 @@
-"""Defines the database models of teams, service accounts, groups, API keys and user settings."""
+"""Defines the database models for teams, service accounts, groups, API keys and user settings."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -95,7 +95,7 @@ class InstallationRole(models.Model):
     group = models.OneToOneField(
         Group, on_delete=models.SET_NULL, null=True, related_name="installation_role"
     )
-    """None if an administrator has deleted the group."""
+    """The group, or None if an administrator has deleted it."""
     given = models.JSONField(default=list)
     """All permissions that the installation has ever granted to the group. If an administrator
     removes one of them, it is not granted again.

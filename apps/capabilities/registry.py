@@ -86,8 +86,8 @@ class Delegation:
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
 """A function that runs a delegation and emits its events.
 
-The function returns the final text, which may be "", or None if the nested run waits for a user.
-Raises `QuickAppError` if the nested run fails.
+The function returns the final text, which may be "", or None if the nested run is waiting for a
+user. Raises `QuickAppError` if the nested run fails.
 """
 
 
@@ -208,7 +208,7 @@ def announce_nothing(locale: str) -> Announcement | None:
 class PreparedTool:
     """A tool that is prepared for a manifest and not yet bound to a run.
 
-    `is_private`, `is_read_only` and `full_name` are as in `Tool`.
+    `is_private`, `is_read_only` and `full_name` have the same meanings as in `Tool`.
     """
 
     spec: ToolSpec
@@ -216,12 +216,13 @@ class PreparedTool:
     toolset: str = ""
     """The path of the tool's toolset in the manifest, or ""."""
     streams: str = ""
-    """The argument that the stage shows while the model writes it, or ""."""
+    """The argument that the stage shows while the model is writing it, or ""."""
     announce: Announce = announce_nothing
-    """A function that returns what the stage shows, in a locale, before the arguments are complete.
+    """A function that takes a locale and returns what the stage shows before the arguments are
+    complete.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of every call that the model does not see."""
+    """Arguments that are added to every call without the model seeing them."""
     is_repeatable: bool = False
     """True if calling the tool twice has the same effect as calling it once."""
     is_private: bool = False
@@ -245,7 +246,7 @@ class PreparedTool:
 
 
 Compose = Callable[[Toolbox], str]
-"""A function that returns a part of the system prompt, or "", once all tools are known."""
+"""A function that returns part of the system prompt, or "", once all tools are known."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
 """A function that returns the final contribution once all capabilities are open, so that the user

@@ -4,9 +4,10 @@ Visitors can use public applications. A visitor of a widget can use only the wid
 which must be public unless the embedding site has identified the visitor. Installation-wide API
 keys can use all applications in their scope.
 
-All other callers have the roles of an account. An account has a role as the owner, by a grant to
-the user or to a group of the user, by the permission to use all applications, or because the
-application is shared or public. A grant to a team applies to members while they work in the team.
+All other callers have the roles of an account. An account gets a role from ownership, from a grant
+to the user or one of the user's groups, from the permission to use all applications, or from the
+application being shared or public. A grant to a team applies to members while they work in the
+team.
 """
 
 from typing import Any
@@ -90,13 +91,14 @@ def accessible_rows(
 def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the applications in which a user has at least the role `least`. Takes half the time of
+    """Return the applications in which a user has at least the role `least`. Takes half as long as
     `accessible_rows`, because it does not annotate the role.
     """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:
         return rows
-    # Filter by the account's few grants, because the role of each row would take its own subquery.
+    # Filter by the account's few grants, because computing each row's role would need its own
+    # subquery.
     given = grants(user_id, team).filter(role__gte=least).values("application")
     found = owned_by(user_id) | Q(pk__in=given)
     return rows.filter(found | COMMON if least == Role.USER else found)

@@ -1,4 +1,4 @@
-"""Collects the models and costs of an answer while it runs, at current prices."""
+"""Collects the models and costs of a running answer, at current prices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -61,7 +61,7 @@ def has_cost(report: ModelCallReport, service: PricedService) -> bool:
 
 
 class FiguresMeter(msgspec.Struct):
-    """Passes all reports to the meter of a run, and the reports about model calls also to
+    """Passes all reports to a run's meter. Reports about model calls are also passed to
     `on_model_call`.
     """
 
@@ -90,6 +90,6 @@ class FiguresMeter(msgspec.Struct):
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """Add a model call to the metrics, at the cached prices."""
+    """Add a model call to the metrics, using cached prices."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

@@ -1,4 +1,4 @@
-"""Updates the call metrics when call records are written, not during the calls."""
+"""Updates the call metrics when call records are written rather than during the calls."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -85,8 +85,8 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return the labels for a model. Models that have never responded, and may not exist, share the
-    label `OTHER`.
+    """Return the labels for a model. Models that have never responded, and therefore may not exist,
+    share the label `OTHER`.
     """
     labels = provider, model
     if labels in _models:

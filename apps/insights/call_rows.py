@@ -43,7 +43,7 @@ def write(entries: Sequence[CallEntry]) -> None:
     reports = [(one, one.report) for one in entries]
     asked = [(one, report) for one, report in reports if isinstance(report, ModelCallReport)]
     services = recent_services(text(report.deployment) for _, report in asked)
-    # The attributes are looked up once, because each lookup takes as long as a column.
+    # The attributes are looked up once, because each lookup takes as long as processing a column.
     ops = connection.ops
     calls = [row for one, report in asked for row in model_rows(one, report, services, ops)]
     tools = [
@@ -52,7 +52,7 @@ def write(entries: Sequence[CallEntry]) -> None:
     with transaction.atomic(savepoint=False):
         insert_rows(ModelCall, MODEL_COLUMNS, calls)
         insert_rows(ToolUse, TOOL_COLUMNS, tools)
-    if metrics.is_on():  # Counts written calls, so that a repeated attempt counts once.
+    if metrics.is_on():  # Only written calls count, so a retry is not counted twice.
         call_metrics.count(
             map(name_columns(MODEL_COLUMNS), calls), map(name_columns(TOOL_COLUMNS), tools)
         )

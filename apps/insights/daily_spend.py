@@ -1,4 +1,4 @@
-"""Reads the model costs of today (UTC), and of yesterday up to the same time of day."""
+"""Reads the model costs for today (UTC), and for yesterday up to the same time of day."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

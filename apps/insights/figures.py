@@ -46,9 +46,9 @@ SLOWEST = 10
 """The number of slowest tools in a report."""
 
 Percentiles = tuple[float | None, ...]
-"""The durations in seconds at the percentiles `PERCENTS`, accurate to 5 %."""
+"""The durations in seconds at the percentiles `PERCENTS`, accurate to 5%."""
 Lines = Mapping[str, Sums]
-"""The sums for each name in a dimension, such as for each user."""
+"""The sums for each name in a dimension, for example for each user."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
 """A function that maps names, such as slugs, to titles. It can omit names without a title."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]

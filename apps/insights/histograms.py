@@ -1,6 +1,6 @@
-"""Defines duration histograms. Each bin is 10 % wider than the previous one.
+"""Defines duration histograms. Each bin is 10% wider than the previous one.
 
-Percentiles are accurate to 5 %: if bins grow by a factor g, the relative error of a bin's middle
+Percentiles are accurate to 5%: if bins grow by a factor g, the relative error of a bin's middle
 value is at most (g - 1) / (g + 1) (DDSketch, Masson et al. 2019).
 """
 

@@ -117,7 +117,7 @@ def add_call(
     input: int | None,
     cached: int | None,
 ) -> None:
-    if seconds is not None:  # A further model of a call already has a row.
+    if seconds is not None:  # Rows for a call's further models have no duration.
         samples.calls += 1
         samples.errors += error not in ("", CANCELLED)
         samples.seconds.append(seconds)

@@ -222,7 +222,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(VersionedRow):
-    """The price of a deployment from a given day on. It overrides the service's list price."""
+    """A deployment's price from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day on which the price applies, in UTC.")

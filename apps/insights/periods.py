@@ -51,7 +51,7 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return, by span, the time up to which calls are summed up. Omits spans without sums."""
+    """Return the time up to which stored sums include calls, by span. Omits spans without sums."""
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
     last = long.union(short, all=True)

@@ -22,8 +22,7 @@ DIAL = "dial"
 """The provider of deployments that have no database row. These deployments belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""The cache lifetime of services and prices in seconds. New prices apply after at most this time.
-"""
+"""The cache lifetime of services and prices in seconds. New prices take effect within this time."""
 
 SERVICE_COLUMNS = (
     *("deployment_id", "display_name", "provider", "model_name", "base_url", "features"),
@@ -35,7 +34,7 @@ PRICE_KIND = RowKind(
         *("deployment_id", "valid_from", "currency"),
         *("input", "cached", "created", "output", "per_call"),
     ),
-    # If a deleted price of the past is needed again, an operator must enter it again.
+    # If a deleted past price is needed again, an operator must re-enter it.
     restorable=False,
 )
 
@@ -94,7 +93,7 @@ class PricedService:
         )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Return the rates of a model on a day, or None if it has no price.
+        """Return the rates for a model on a day, or None if it has no price.
 
         If a call reports several models (`is_only` is False), the operator's price applies only to
         the deployment's own model.
@@ -152,8 +151,8 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """Caches the services and prices of all deployments, to compute costs without a query. Empty
-    until the first refresh.
+    """Caches the services and prices of all deployments, to compute costs without a query. The
+    cache is empty until the first refresh.
     """
 
     def __init__(self) -> None:
@@ -172,7 +171,7 @@ class PriceList:
         self.services, self.read_at = find_services(set(names)), now
         today = datetime.now(UTC).date()
         for service in self.services.values():
-            service.rates(service.model, today)  # Read and cached here, not while answers stream.
+            service.rates(service.model, today)  # Cached here, not while answers are streaming.
 
     def service(self, deployment: str) -> PricedService:
         """Return the service of a deployment. An unknown deployment is treated as a deployment of

@@ -1,6 +1,4 @@
-"""Computes the costs of calls, and looks up list prices in the data of the package
-`genai-prices`.
-"""
+"""Computes the costs of calls, and looks up list prices in the `genai-prices` package."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

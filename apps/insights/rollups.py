@@ -40,7 +40,7 @@ Rows that are written after this delay are included only in the sums of the next
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""The retention times of the sums of short spans. Pages read hourly sums for up to a week, and
+"""The retention times for the sums of short spans. Pages read hourly sums for up to a week, and
 five-minute sums until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
@@ -192,7 +192,7 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 LONGEST_WINDOW_DAYS = 62
 """The minimum retention of budget windows in days: a month for the window itself, and a month for a
-run that waits for a user.
+run that is waiting for a user.
 """
 
 

@@ -31,9 +31,8 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""The dimensions of the totals, in which the only name is "". `dimensions_of_call` and
-`dimensions_of_use` list the other dimensions. Each dimension also exists per application; see
-`within`.
+"""The dimensions of the totals. Their only name is "". `dimensions_of_call` and `dimensions_of_use`
+list the other dimensions. Each dimension also exists per application; see `within`.
 """
 SUMMED = "summed"
 """A row with this dimension records that a span of five minutes is summed up.

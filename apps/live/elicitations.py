@@ -24,15 +24,15 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 CHECK_SECONDS = 2.0
-"""A waiting call checks the database at this interval in seconds, because the notification about an
-answer can be lost.
+"""The interval in seconds at which a waiting call checks the database. Checks are needed because
+the notification about an answer can be lost.
 """
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
 """The name that a conversation shows next to answers from its owner."""
 BY = "by"
-"""The key of the answering user's name in a stored answer."""
+"""The key for the answering user's name in a stored answer."""
 
 
 async def ask_during_call(record: RunRecord, question: Asked) -> Mapping[str, Any]:

@@ -39,7 +39,7 @@ class RunResumed:
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """Reports that a question was answered or has timed out."""
+    """Reports that a question was answered or timed out."""
 
     key: str
     kind: str
@@ -47,7 +47,7 @@ class InteractionResolved:
     by: str
     """The name of the user who answered, or "" after a timeout."""
     at: float
-    """When the question was closed, in Unix seconds."""
+    """The time at which the question was closed, as a Unix timestamp."""
 
 
 @dataclass(frozen=True, slots=True)

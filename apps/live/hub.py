@@ -57,9 +57,9 @@ class Hub:
     # asyncio holds only weak references to tasks.
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
     is_closing: bool = False
-    """True if the process is stopping, so that it starts no answers and resumes no runs."""
+    """True if the process is stopping and therefore starts no answers and resumes no runs."""
     is_closed: bool = False
-    """True if the process sends no further events. Viewers disconnect after the last one."""
+    """True if the process sends no further events. Viewers disconnect after the last event."""
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a run is waiting for a process to resume it."""
     has_queue: bool = False

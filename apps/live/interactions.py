@@ -107,12 +107,10 @@ def resolve_all(
     by: str = "",
     name: str = "",
 ) -> None:
-    """Store the same answer to several questions of a run. Apart from that, this works like
-    `resolve`.
-    """
+    """Store the same answer to several questions of a run. Otherwise, this works like `resolve`."""
     given, keys = storable_value(answer), [one.pk for one in questions]
     # The update locks the run's row, so that of two concurrent answers, or an answer and a stop,
-    # only the first counts. A running run must not get a second writer of its journal.
+    # only the first counts. An active run must not get a second writer for its journal.
     rows = Interaction.objects.filter(pk__in=keys, answer__isnull=True)
     now = timezone.now()
     if not waiting(run).update(beat_at=now):

@@ -16,8 +16,8 @@ from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""A run is given up after this many attempts without a new step, because it may crash its
-processes. With a limit of three, healthy runs were given up when processes were killed every nine
+"""A run is abandoned after this many attempts without a new step, because it may crash its
+processes. With a limit of three, healthy runs were abandoned when processes were killed every nine
 seconds.
 """
 
@@ -39,8 +39,8 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Request that the stream's active run stop. Return False if no process executes a run of the
-    stream.
+    """Request that the stream's active run stop. Return False if no process is executing a run of
+    the stream.
     """
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
@@ -70,7 +70,9 @@ was requested.
 
 
 def free() -> QuerySet[Run]:
-    """Return the active runs that no process executes and that this version of the code can read."""
+    """Return the active runs that no process is executing and that this version of the code can
+    read.
+    """
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
@@ -99,7 +101,7 @@ def take_over(run: Run, holder: str) -> bool:
 
 
 def waiting_or_queued() -> QuerySet[Run]:
-    """Return the runs that wait for a user or are queued."""
+    """Return the runs that are waiting for a user or are queued."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 
 

@@ -1,5 +1,5 @@
-"""Notifies other modules when a run ends, is stopped or waits for a user, in the transaction that
-stores the new status.
+"""Notifies other modules when a run ends, is stopped or begins to wait for a user, in the
+transaction that stores the new status.
 """
 
 from collections.abc import Iterable, Sequence

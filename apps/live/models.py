@@ -275,8 +275,8 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Records that an API client has answered the tool calls that waited for a user. Each set of
-    calls can be answered once, and only until `expires_at`.
+    """Records that an API client has answered the tool calls that were waiting for a user. Each set
+    of calls can be answered once, and only until `expires_at`.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

@@ -56,7 +56,7 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             return written
         if log.first == first:
             return log.after(first - 1, BATCH)
-        # While the journal was read, the log dropped events that are stored there now.
+        # While the journal was being read, the log dropped events that are now stored in it.
 
 
 def read_received(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:

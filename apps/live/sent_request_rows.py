@@ -35,7 +35,8 @@ class SentRequestRow(models.Model):
     """A stored model request.
 
     `members` lists the fields of the request's JSON in order, each with its value or with the
-    digests of its `SentPart` rows. `prompt` and `private` are as in `SentRequest`.
+    digests of its `SentPart` rows. `prompt` and `private` have the same meanings as in
+    `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -18,8 +18,8 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 
 
 class StepLedger:
-    """The `Ledger` of a stored run. If `is_closing` is True because the process stops, no further
-    model call begins.
+    """The `Ledger` of a stored run. If `is_closing` is True because the process is stopping, no
+    further model call begins.
     """
 
     is_kept = True
@@ -45,7 +45,7 @@ class StepLedger:
         """Returns the question, with a changed timeout if no user started the run."""
 
     def step(self, key: str) -> Step | None:
-        # Steps inside of a tool call are allowed, so that the tool can finish.
+        # Steps inside a tool call are allowed, so that the tool can finish.
         if self.is_closing and "/" not in key and key.startswith("m:"):
             raise asyncio.CancelledError
         return self.steps.get(shorten_key(key))

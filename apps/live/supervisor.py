@@ -1,5 +1,5 @@
-"""Executes a run in an asyncio task of this process, independently of viewers, and stores how it
-ends.
+"""Executes a run in an asyncio task of this process, independently of viewers, and stores its
+outcome.
 
 The task that does the work can be canceled. A second task, which is never canceled, stores the
 remaining data and the ending, and releases the run.
@@ -41,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that were
-    stored by the processes that executed the run earlier.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` were stored by the
+    processes that executed the run earlier.
     """
 
     def __init__(
@@ -92,7 +92,9 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Interrupt the run because the process stops. The run has up to `seconds` to clean up."""
+        """Interrupt the run because the process is stopping. The run has up to `seconds` to clean
+        up.
+        """
         self.stop_before_next_call()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
@@ -129,7 +131,7 @@ class RunSupervisor:
             return RunOutcome(Run.Status.STOPPED)
         if error := work.exception():
             return RunOutcome(Run.Status.FAILED, error)
-        # A run that still waits for an earlier question asks no new one.
+        # A run that is still waiting for the answer to an earlier question asks no new one.
         is_waiting = bool(self.ledger.asked) or work.result() == WAITING
         return RunOutcome(Run.Status.WAITING if is_waiting else Run.Status.DONE)
 
@@ -162,12 +164,12 @@ class RunSupervisor:
     def ending(self, outcome: RunOutcome) -> Ending:
         if outcome.status not in Run.OPEN:
             return self.conclude(outcome)
-        # Another process resumes the run, so there is no outcome yet.
+        # Another process will resume the run, so there is no outcome yet.
         events = (StatusChanged(outcome.status),)
         return Ending(outcome.status, events, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
-        """Show the ending to viewers although it could not be stored."""
+        """Show the ending to viewers even though it could not be stored."""
         for event in ending.events:
             self.log.append(event)
         self.give_up()

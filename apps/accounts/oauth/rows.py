@@ -1,4 +1,4 @@
-"""Defines the database models of programs (OAuth clients) and of their users' connections."""
+"""Defines the database models for programs (OAuth clients) and their users' connections."""
 
 from typing import Any, ClassVar, Literal, cast
 
@@ -11,7 +11,7 @@ from apps.accounts.oauth.resources import LONGEST_SLUG, document_host
 CONNECTED = "connected"
 """The key in a program's `data` that is set once a user has connected the program."""
 BLOCKED = "blocked"
-"""The key in a program's `data` that is set while an operator blocks the program."""
+"""The key in a program's `data` that is set while the program is blocked by an operator."""
 REGISTERED_ITSELF, DESCRIBED = "dcr", "cimd"
 """The keys in the `data` of programs that registered themselves, and of programs that a metadata
 document describes. An operator registered all other programs.

@@ -14,7 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Wrap a view so that it shows an explanation if the server sends no email."""
+    """Wrap a view so that it shows an explanation if the server does not send email."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:

@@ -28,7 +28,7 @@ ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class UnusableResponse(OAuth2Error):  # type: ignore[misc]
-    """Raised if a response of the provider is rejected. The message never quotes the response, so
+    """Raised if a response from the provider is rejected. The message never quotes the response, so
     it can be logged.
     """
 

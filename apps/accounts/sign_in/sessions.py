@@ -45,7 +45,7 @@ SYSTEMS = (
 
 
 class SeenSessionMiddleware(MiddlewareMixin):
-    """Records the address and the time of a session's use, at most once in `SEEN_SECONDS`."""
+    """Records the address and time of a session's last use, at most once every `SEEN_SECONDS`."""
 
     def process_request(self, request: HttpRequest) -> None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:

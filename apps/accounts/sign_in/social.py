@@ -38,7 +38,9 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the configured identity providers. Reads client secrets in files each time."""
+        """Return the configured identity providers. Each call reads the client secrets that are
+        stored in files.
+        """
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):

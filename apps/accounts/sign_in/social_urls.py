@@ -21,8 +21,8 @@ View = Callable[..., HttpResponse]
 def with_redirect_page(view: View) -> View:
     """Return a view that replaces a redirect with a page that redirects the browser.
 
-    After a form, browsers check redirects against our content security policy, which allows only
-    our own URLs.
+    After a form is submitted, browsers check redirects against our content security policy, which
+    allows only our own URLs.
     """
 
     @wraps(view)

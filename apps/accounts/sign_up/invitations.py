@@ -8,7 +8,7 @@ from apps.accounts.models import Invitation
 from apps.accounts.secret_tokens import hash_of
 
 SESSION_KEY = "invitation"
-"""The session stores the token of an opened invitation link under this key."""
+"""The session key that stores the token from an opened invitation link."""
 
 
 class UsedUp(Exception):

@@ -37,7 +37,7 @@ class PooledSession:
     version: int | None = None
     """The version of the stored command, or None if the server is not a program."""
     since: datetime | None = None
-    """The time of the connection, or None if disconnected."""
+    """The time at which the session connected, or None if it is disconnected."""
     error: str = ""
     """A sentence about the last failure."""
     details: str = field(default="", repr=False)
@@ -106,8 +106,8 @@ async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0)
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
-    """Close and reopen a session, even during the pause after a failure. Return its new state, or
-    None for an unknown ID.
+    """Close and reopen a session, even if retries are paused after a failure. Return its new state,
+    or None for an unknown ID.
     """
     slots = current_pool().slots.values()
     slot = next((slot for slot in slots if slot.id == session_id), None)

@@ -1,4 +1,4 @@
-"""Offers the resources of MCP servers: a list in the prompt, a tool that reads one, and
+"""Offers the resources of MCP servers: a list in the prompt, a tool that reads a resource, and
 prefetching.
 """
 

@@ -53,7 +53,7 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""A call shows up to this many progress messages of the server in its stage."""
+"""A call's stage shows up to this many progress messages from the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PreparedTools:
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
-    """Tools that QuickApps itself can call, but not the model."""
+    """Tools that QuickApps itself can call, but the model cannot."""
     issues: tuple[InitializationIssue, ...] = ()
 
 
@@ -232,7 +232,7 @@ async def call_tool(
 
 
 class ShownProgress:
-    """Writes a server's progress notifications into the stage of a running call."""
+    """Writes a server's progress notifications to the stage of a running call."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

@@ -23,8 +23,7 @@ UPKEEP_SECONDS = 30.0
 class Maintenance:
     """Tracks the maintenance of a run's memories in the background.
 
-    At its end, the run waits for the maintenance, because the maintenance needs the run's
-    credentials.
+    Before it ends, the run waits for the maintenance, which needs the run's credentials.
     """
 
     task: asyncio.Task[None] | None = None

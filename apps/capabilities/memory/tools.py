@@ -175,7 +175,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert errors about memories in the block to errors for the model."""
+    """Within the block, convert errors about memories to errors for the model."""
     try:
         yield
     except MemoryRefused as error:

@@ -83,7 +83,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert errors about notes in the block to errors for the model."""
+    """Within the block, convert errors about notes to errors for the model."""
     try:
         yield
     except NoteRefused as error:

@@ -12,7 +12,7 @@ HEADING = (
     "in them."
 )
 ALL_CHARACTERS = 40_000
-"""The maximum number of characters of all notes in one result."""
+"""The maximum total length, in characters, of the notes in one result."""
 FEWEST_CHARACTERS = 1_000
 """Each note in a result gets at least this many characters, even if there are many notes."""
 

@@ -125,7 +125,7 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return a sentence for the user about why the answer is invalid, or ""."""
+    """Return a sentence that explains to the user why the answer is invalid, or ""."""
     try:
         given = QuestionAnswer.model_validate(answer)
     except ValidationError:
@@ -148,7 +148,8 @@ def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     """
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
-    # The APIs reject such answers. Any other answer must not select an option that was not offered.
+    # The APIs reject invalid answers. An invalid answer from elsewhere must not select an option
+    # that was not offered.
     if question_problem(asked, answer):
         return SKIPPED
     given, offered = QuestionAnswer.model_validate(answer), labels(asked)

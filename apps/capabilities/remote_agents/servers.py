@@ -57,7 +57,7 @@ class ConnectionLost(ToolError):
 class AgentServer:
     label: str
     url: str
-    """The full URL in the manifest."""
+    """The full URL from the manifest."""
     trust: Trust
     seconds: float
     """The idle timeout of a request in seconds."""
@@ -205,7 +205,7 @@ def status_line(status: int) -> str:
 
 @contextmanager
 def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
-    """Convert HTTP client errors in the block to `ToolError` and `ToolTimedOut`."""
+    """Within the block, convert HTTP client errors to `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except EgressRefused as error:

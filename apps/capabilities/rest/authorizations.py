@@ -50,7 +50,7 @@ async def authorize(
             draft.credentials.add(own)
         case ClientIdSecretAuthorization() | RestOAuthAuthorization():
             token = await renewable_token(how, caller, url, refused_token)
-            if token:  # Otherwise, no user is signed in, and the service decides about the request.
+            if token:  # Otherwise, no user is signed in, and the service may reject the request.
                 draft.headers["authorization"] = f"Bearer {token}"
                 draft.credentials.add(token)
             return token

@@ -28,7 +28,7 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The stage does not show the body of an error response with more bytes than this."""
+"""The stage does not show the body of an error response if it is larger than this many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 @contextmanager
 def errors_for_model(operation: Operation) -> Iterator[None]:
-    """Convert HTTP client errors in the block to `ToolError` and `ToolTimedOut`."""
+    """Within the block, convert HTTP client errors to `ToolError` and `ToolTimedOut`."""
     name = operation.name
     try:
         yield

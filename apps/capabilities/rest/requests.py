@@ -64,7 +64,8 @@ def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str
 def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any) -> None:
     match place.type:
         case "query":
-            # A list is joined by commas, unless JSON is required. An object is always sent as JSON.
+            # A list is joined with commas, unless JSON is required. An object is always sent as
+            # JSON.
             is_joined = isinstance(value, list) and place.encoding == "text"
             draft.query[place.key] = (
                 ",".join(map(value_text, value)) if is_joined else value_text(value)
@@ -75,7 +76,7 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
                 raise InvalidParameter(name, problem)
             draft.headers[place.key.lower()] = text
         case _:
-            # As in DIAL's own implementation, `text` is a JSON text within the JSON.
+            # As in DIAL's own implementation, `text` means a JSON-encoded string within the JSON.
             is_text = isinstance(value, dict | list) and place.encoding == "text"
             draft.body[place.key] = value_text(value) if is_text else value
 

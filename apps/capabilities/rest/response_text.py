@@ -45,7 +45,7 @@ def decode(body: bytes, content_type: str) -> str | None:
         return None
     try:
         return body.decode(encoding, "replace")
-    # The name is a codec such as hex or idna, which is not for text.
+    # The name belongs to a codec such as hex or idna, which is not for text.
     except (LookupError, UnicodeError):
         return body.decode("utf-8", "replace")
 

@@ -22,8 +22,7 @@ class ToolAddress:
     segments: tuple[tuple[str, ...], ...]
     """The parts of each path segment. Parts with odd indices are placeholder names."""
     query: tuple[tuple[str, str], ...]
-    """The query parameters of the manifest's URL: decoded names, each with the encoded
-    `name=value`.
+    """The query parameters in the manifest's URL: each decoded name with its encoded `name=value`.
     """
 
     @property
@@ -31,7 +30,7 @@ class ToolAddress:
         return frozenset(key for parts in self.segments for key in parts[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the full URL. Parameters in `query` override those of the manifest's URL."""
+        """Return the full URL. Parameters in `query` override those in the manifest's URL."""
         segments = "/".join(map("".join, (filled_parts(parts, path) for parts in self.segments)))
         pairs = [text for name, text in self.query if name not in query]
         pairs += [

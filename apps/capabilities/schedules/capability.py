@@ -216,7 +216,8 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
     """
     text = await with_schedules(alarm, opening, invocation)
     show_result(invocation, text)
-    # The model often writes no text with this call, and is not called again.
+    # The model often writes no text with this call and is not called again, so the answer shows the
+    # result's text.
     invocation.emit(TextDelta(f"\n\n{text.partition(' Until then')[0]}"))
     return ToolResult(text, "text/plain", ends_turn=True)
 
@@ -235,7 +236,7 @@ async def with_schedules(work: Work, opening: Opening, invocation: Invocation) -
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert a schedule's `ValidationError` in the block to an error for the model."""
+    """Within the block, convert a schedule's `ValidationError` to an error for the model."""
     try:
         yield
     except ValidationError as error:

@@ -44,7 +44,7 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue if an outage prevented the fetching of skills. Errors of individual
+        """Return an issue if an outage prevented skills from being fetched. Errors of individual
         skills are not included.
         """
         if not self.outage:

@@ -32,7 +32,7 @@ class SubagentCall:
     output: SubagentOutput
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
-        """Run the sub-agent. Return its final text, or None if it waits for a user.
+        """Run the sub-agent. Return its final text, or None if it is waiting for a user.
 
         The time limit begins when the task starts. Raises `ToolError` or `ToolTimedOut` if the task
         fails.
@@ -86,7 +86,7 @@ async def task_slot() -> AsyncIterator[None]:
 
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Convert sub-agent errors in the block to `ToolError` or `ToolTimedOut`."""
+    """Within the block, convert sub-agent errors to `ToolError` or `ToolTimedOut`."""
     try:
         yield
     except ToolError:

@@ -109,7 +109,7 @@ class SubagentSpawner:
     )
     """Prepared sub-agents, cached by name."""
     cached_tool: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
-    """The tool, and the predefined sub-agents from which it was made."""
+    """The tool, and the predefined sub-agents from which it was built."""
 
     def tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
         if self.cached_tool is None or self.cached_tool[0] is not agents:
@@ -200,8 +200,8 @@ class RunningSubagent:
         return self.delegation.progress
 
     async def run(self, opening: Opening, task: SubagentAssignment) -> ToolResult:
-        """Return the sub-agent's result, a result about its failure, or `PendingResult` if it waits
-        for a user.
+        """Return the sub-agent's result, a result that describes its failure, or `PendingResult` if
+        it is waiting for a user.
         """
         invocation = self.call.output.invocation
         key = whole_key(invocation.ledger, invocation.key)

@@ -34,7 +34,7 @@ NOT_FOR_SUBAGENTS = frozenset(
 
 
 def name_of(toolset: ToolSet) -> str:
-    """Return the name of a toolset that the model can choose, or "" if it cannot."""
+    """Return the toolset's name, or "" if the model cannot choose the toolset."""
     is_on = not isinstance(toolset, PredefinedToolSet) and toolset.enabled
     return toolset.label if is_on else ""
 
@@ -66,7 +66,8 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
     """Return the manifest of a sub-agent. It has no conversation starters, and no features that
     need the user.
     """
-    # Other toolsets are disabled and not removed, because issues identify a toolset by its index.
+    # Other toolsets are disabled rather than removed, because issues identify a toolset by its
+    # index.
     orchestrator = manifest.orchestrator
     prompt = PredefinedSystemPrompt(template=WRITTEN_HERE, content=kind.prompt)
     changes: dict[str, Any] = {"system_prompt": prompt}

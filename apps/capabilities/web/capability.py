@@ -23,8 +23,8 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The tool's timeout in seconds exceeds the file loader's by this value, because the error message
-of the loader is better.
+"""The tool's timeout exceeds the file loader's by this many seconds, because the loader's error
+message is more helpful.
 """
 PARAMETERS = parameters(
     {

@@ -47,7 +47,7 @@ class Fetch:
 
     opening: Opening
     most_bytes: int
-    """The result must have fewer bytes than this."""
+    """The result must be smaller than this many bytes."""
 
     async def answer(self, invocation: Invocation) -> ToolResult:
         """Fetch the URL in the arguments. Raises `InvalidParameter` if this fails, and

@@ -96,7 +96,7 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
 
 
 def block(text: str, language: str, most_bytes: int, notice: str) -> str:
-    """Return the text in a code block of less than `most_bytes` bytes of UTF-8.
+    """Return the text in a code block of fewer than `most_bytes` bytes of UTF-8.
 
     If the text is too long, return the notice, followed by the first lines of the text.
     """

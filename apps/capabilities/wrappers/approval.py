@@ -75,8 +75,8 @@ def with_approval(
 ) -> PreparedTool:
     """Return a tool whose calls run only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. Each call checks at its beginning whether the
-    conversation has read untrusted content.
+    A call's stage opens after the approval. Each call first checks whether the conversation has
+    read untrusted content.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -127,7 +127,7 @@ async def apply_decision(
     invocation: Invocation,
     answered: InteractionRequest,
 ) -> ToolResult:
-    """Run or refuse a call as the user decided, and return its result."""
+    """Run or deny a call according to the user's decision, and return its result."""
     answer = answered.answer or {}
     if answer.get("outcome") == "timeout":
         return refusal_result(TIMED_OUT)
@@ -187,7 +187,7 @@ def card(
         "arguments": dict(given),
         "editable": editable,
         "risk": risk,
-        # While the conversation has read untrusted sources, this choice would have no effect.
+        # If the conversation has read untrusted sources, this choice has no effect.
         "always": [] if because else list(rules.always),
         "four_eyes": bool(rules.nearest("four_eyes")),
         **({"because": because} if because else {}),
@@ -210,7 +210,7 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message to an answer. Any text other than a choice denies the call, and is the
+    """Convert a message to an answer. Any text other than a choice denies the call, and becomes the
     `reason`.
     """
     chosen = approval_card(asked).chosen(text, value)

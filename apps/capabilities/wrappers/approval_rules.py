@@ -1,4 +1,4 @@
-"""Decides by rules which calls need the user's approval, and which are denied.
+"""Evaluates the rules for which calls need the user's approval, and which are denied.
 
 The levels are the tool, its toolset, the application and the installation. A deny rule at any level
 overrides all allow rules. If no rule matches, the nearest level with a mode decides. If rules
@@ -87,7 +87,7 @@ class ApprovalRules:
         return cls(given, tuple((Matcher(one.deny), Matcher(one.allow)) for one in given))
 
     def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
-        """Decide about one call. `arguments` must include default values.
+        """Return the decision about one call. `arguments` must include default values.
 
         Rules match both the tool's name and its `full_name`. Deny rules also match the full name
         without its hash. Allow rules do not, because that name may belong to another tool.

@@ -20,7 +20,9 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """The options of one tool in a manifest. `is_private` and `full_name` are as in `Tool`."""
+    """The options of one tool in a manifest. `is_private` and `full_name` have the same meanings as
+    in `Tool`.
+    """
 
     arguments: Arguments
     display: Display
@@ -88,7 +90,7 @@ def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
             result = await tool.work(opening, invocation)
             return result
         finally:
-            # A call that waits for a user has no result yet.
+            # A call that is waiting for a user has no result yet.
             if not isinstance(result, PendingResult):
                 opening.taint.add(f"results of {tool.spec.name}")
 

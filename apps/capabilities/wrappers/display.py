@@ -67,8 +67,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text that precedes an argument in the stage while the model writes the
-        argument. Return "" if the stage does not show the argument so early.
+        """Return the text that precedes an argument in the stage while the model is writing the
+        argument. Return "" if the stage does not show the argument this early.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None

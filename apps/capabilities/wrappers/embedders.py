@@ -6,8 +6,8 @@ from apps.workspace.embeddings.port import Embedder
 
 
 async def find_embedder(opening: Opening, deployment_id: str | None) -> Embedder:
-    """Return the embedder of a deployment, or the installation's default for None. Raises the
-    errors of `Workspace.embedder`.
+    """Return a deployment's embedder, or the installation's default if `deployment_id` is None.
+    Raises the errors of `Workspace.embedder`.
     """
     embedder = await opening.workspace.embedder(deployment_id)
     return meter_embedder(embedder, deployment_id, opening.meter)

@@ -18,7 +18,7 @@ MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
 INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
-"""The size limit in bytes of all files of one call, because they become part of its arguments."""
+"""The limit in bytes on the total size of a call's files, which become part of its arguments."""
 
 _reference = re.compile(r"/*file:(?:(base64|text|url|data)::\s*)?(\S.*|)", re.IGNORECASE)
 _signatures = {
@@ -56,7 +56,7 @@ def read_reference(text: str) -> FileReference | None:
     prefix, url = found[1], found[2].strip()
     if prefix is None:
         if not url:
-            return None  # The text is only "file:", with which a sentence may end.
+            return None  # The text is only "file:", which may be the end of a sentence.
         raise FileRefused(MISSING_PREFIX)
     if not url:
         raise FileRefused(f"The file reference {found[0]!r} contains no path.")
@@ -74,7 +74,7 @@ def bare(text: str) -> str:
 async def load_references(
     given: Mapping[str, Any], loader: Loader, addresses: Collection[str] = ()
 ) -> ResolvedFiles:
-    """Load the files in arguments, and in elements of lists, concurrently.
+    """Concurrently load the files to which arguments and list elements refer.
 
     Arguments in `addresses` are URLs of files, which are not loaded. If a file cannot be loaded,
     raises `InvalidParameter` after all other loads have ended.

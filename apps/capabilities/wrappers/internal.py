@@ -40,7 +40,7 @@ def text_parameter(description: str, default: str | None = None, **fields: Any) 
 
 @dataclass(frozen=True, slots=True)
 class PlatformTool:
-    """Declares a tool of QuickApps itself. `is_private` is as in `Tool`."""
+    """Declares a built-in tool of QuickApps. `is_private` has the same meaning as in `Tool`."""
 
     name: str
     description: str
@@ -51,7 +51,7 @@ class PlatformTool:
     addresses: frozenset[str] = frozenset()
     """The names of the arguments whose file references are not loaded."""
     streams: str = ""
-    """The argument that the stage shows while the model writes it, or ""."""
+    """The argument that the stage shows while the model is writing it, or ""."""
     is_system: bool = False
     """True if stages show the tool only at the level `debug`."""
     is_private: bool = False

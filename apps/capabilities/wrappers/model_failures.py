@@ -1,4 +1,4 @@
-"""Converts a failed model call of a tool to a tool error."""
+"""Converts a tool's failed model call to a tool error."""
 
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
@@ -7,7 +7,7 @@ from apps.errors import ModelFailed, ToolError, ToolTimedOut
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
     """Convert a failed model call to an error of the tool `name`.
 
-    `seconds` is the model's timeout. `has_answered` means that the model's answer had begun.
+    `seconds` is the model's timeout. `has_answered` is True if the model's answer had begun.
     """
     if error.reason == "timeout":
         found: ToolError = ToolTimedOut(name, seconds)

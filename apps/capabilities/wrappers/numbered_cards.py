@@ -16,7 +16,7 @@ class NumberedCard:
     """The question in Markdown."""
     choices: tuple[str, ...]
     advice: str
-    """A sentence about how to answer."""
+    """A sentence that explains how to answer."""
     several: bool = False
     """True if more than one choice is possible."""
 

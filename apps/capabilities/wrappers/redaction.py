@@ -13,10 +13,10 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""Credentials below this length are not redacted, because they may occur by chance."""
+"""Credentials shorter than this are not redacted, because they may occur by chance."""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""Up to this many nested escapes are decoded, such as HTML in a JSON string."""
+"""Up to this many levels of nested escapes, such as HTML in a JSON string, are decoded."""
 
 MOST_CACHED = 1024
 """Up to this many decoded escapes of one kind are cached. Most texts repeat a few escapes many
@@ -51,7 +51,7 @@ def credential_patterns(credentials: Collection[str]) -> CredentialPatterns:
 
 def json_pattern(letters: str) -> re.Pattern[str]:
     """Return a pattern for JSON escapes of these characters only. A text may contain many other
-    escapes, for example of quotation marks.
+    escapes, for example for quotation marks.
 
     JSON within JSON has more backslashes before an escape.
     """
@@ -123,7 +123,7 @@ class UnescapedText:
 
 
 def merge_ranges(sorted_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Merge overlapping ranges, which must be sorted."""
+    """Merge overlapping ranges. The ranges must be sorted."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_ranges:
         if last and start < last[1]:

@@ -32,8 +32,8 @@ NOBODY = (
 
 
 def with_sign_in(tool: PreparedTool, wanted: RequiredAccount) -> PreparedTool:
-    """Return a tool whose calls wait until the user has signed in. The stage of a call opens after
-    that.
+    """Return a tool whose calls wait until the user has signed in. A call's stage opens after the
+    sign-in.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -57,8 +57,8 @@ async def person_token(wanted: RequiredAccount, bucket: str, refused: str = "") 
 async def ask_person(
     wanted: RequiredAccount, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Ask the user to sign in. Return a failed result if the user did not or cannot. Raises
-    `ToolError` if the sign-in cannot be prepared.
+    """Ask the user to sign in. Return a failed result if the user does not or cannot sign in.
+    Raises `ToolError` if the sign-in cannot be prepared.
     """
     title = one_line(wanted.title, TITLE_CHARACTERS)
     answered = invocation.answers.get("sign_in")

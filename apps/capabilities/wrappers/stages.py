@@ -62,7 +62,7 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
         except StageFailed as failed:
             return failed.result
 
-    # Clients choose the locale, so the number of locales is not limited.
+    # Clients choose the locale, so the cache needs a limit.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
     return replace(tool, work=work, announce=announce)
 
@@ -120,7 +120,7 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 
 def show_failure(stage: Stage, markdown: str) -> None:
-    """Write an error into the stage, and show the stage if it is hidden until a failure."""
+    """Write an error to the stage, and show the stage if it is hidden until a failure."""
     if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

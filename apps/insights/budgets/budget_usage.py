@@ -25,7 +25,9 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The budget meter starts to warn at this percentage at the latest, even without a soft limit."""
+"""The highest percentage at which the budget meter starts to warn. It also applies without a soft
+limit.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class BudgetStatus:
 
     @property
     def amounts(self) -> dict[str, str]:
-        """The amounts `spent`, `reserved`, `raised`, `left` and `limit` as texts for users."""
+        """The amounts `spent`, `reserved`, `raised`, `left` and `limit` as text for users."""
         left = max(0, self.limit - self.used)
         sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
         sums |= {"left": left, "limit": self.limit}
@@ -113,7 +115,7 @@ def budget_statuses(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
 
 
 def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
-    """Raise `BudgetSpent` if a new run of the caller could not call its model.
+    """Raise `BudgetSpent` if the caller's budgets do not allow a new run to call its model.
 
     Ignores reserved amounts, which may be released.
     """
@@ -132,7 +134,7 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
 def statuses_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the usage of the budgets that apply to a call which is charged to these holders."""
+    """Return the usage of the budgets that apply to a call that is charged to these holders."""
     claims = rules.claims(holders)
     if not claims:
         return []

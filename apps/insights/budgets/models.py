@@ -70,7 +70,7 @@ class Budget(VersionedRow):
     """
 
     newest_change: ClassVar[int] = 0
-    """The number of the newest change of a budget in this process."""
+    """The number of the newest change to a budget in this process."""
 
     class SubjectKind(models.TextChoices):
         USER = "user", "user"
@@ -223,8 +223,8 @@ class Budget(VersionedRow):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of the amounts by field name. Django reports values that are not
-        numbers.
+        """Return the errors in the amounts, by field name. Django itself reports values that are
+        not numbers.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
@@ -242,7 +242,7 @@ class Budget(VersionedRow):
         return found
 
     def others(self) -> models.QuerySet["Budget"]:
-        """Return the budgets with which this one conflicts: same subject, unit and window."""
+        """Return the budgets that conflict with this one: the same subject, unit and window."""
         names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
@@ -310,7 +310,7 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """An operator's increase of the limit of one window. `by` is the operator's name."""
+    """An operator's increase to the limit for one window. `by` is the operator's name."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)

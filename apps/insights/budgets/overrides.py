@@ -1,4 +1,4 @@
-"""Raises the limit of a budget's current window for an operator, and records the reason."""
+"""Raises the limit for a budget's current window for an operator, and records the reason."""
 
 from decimal import Decimal
 

@@ -73,7 +73,7 @@ class ProcessBudgets:
         self.outputs = Outputs()
         self.held: dict[UUID, Sequence[BudgetHold]] = {}
         self.unsettled: list[FinishedCall] = []
-        # asyncio has only weak references to tasks, so the task is stored here.
+        # asyncio holds only weak references to tasks, so the task is stored here.
         self.settling: asyncio.Task[None] | None = None
         self.renewing: asyncio.Task[None] | None = None
 

@@ -34,7 +34,7 @@ COUNT = (
     f"UPDATE {WINDOWS} SET spent = spent + %s, unpriced = unpriced + %s, "  # noqa: S608 - no values
     "reserved = reserved - {} WHERE id = %s"
 )
-# PostgreSQL does both steps in one statement, because each round trip costs a process a fifth of a
+# PostgreSQL does both steps in one statement, because each round trip takes a fifth of a
 # millisecond.
 RESERVE_AND_HOLD = (
     f"WITH updated AS ({RESERVE}), held AS ({HOLD} id FROM updated) SELECT * FROM updated"  # noqa: S608 - no values
@@ -89,8 +89,8 @@ def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetH
     """Reserve amounts in all windows or in none.
 
     Returns two lists: all reservations, and the reservations that exceed a soft limit about which
-    the user was not notified yet. Raises `BudgetSpent` if a budget is used up, and `IntegrityError`
-    if a budget was deleted.
+    the user has not been notified yet. Raises `BudgetSpent` if a budget is used up, and
+    `IntegrityError` if a budget was deleted.
     """
     now = timezone.now()
     with all_or_none(len(request.claims)):
@@ -179,7 +179,7 @@ def release_all_lapsed() -> None:
 
 def record_notice(hold: BudgetHold, request: ReservationRequest) -> bool:
     """Return True if the conversation has not shown a notice about this window yet, and record the
-    notice. Always returns True without a conversation.
+    notice. If there is no conversation, always return True.
     """
     if request.conversation is None:
         return True

@@ -1,4 +1,4 @@
-"""Reads all budgets into memory, so that no query is needed to find those that apply to a call."""
+"""Reads all budgets into memory, so that finding the budgets for a call needs no query."""
 
 import logging
 from collections import defaultdict, deque
@@ -25,7 +25,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""The maximum amount of one call, in the smallest parts of a unit. Services can report any number.
+"""The maximum amount charged for one call, in the smallest parts of a unit. It is limited because
+services can report any number.
 """
 BILLED = frozenset({"", CANCELLED, "stream"})
 """The error types of calls that a service may bill without reporting their usage."""
@@ -124,8 +125,8 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets that apply to a call which is charged to these holders. They are
-        sorted in the order for locking.
+        """Return the budgets that apply to a call that is charged to these holders, in locking
+        order.
         """
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
@@ -226,7 +227,7 @@ def log_missing_price(deployment: str, currency: str) -> None:
 
 
 def is_billed(report: ModelCallReport) -> bool:
-    """Return True if the service may bill the call although it reported no usage. The estimated
+    """Return True if the service may bill the call even though it reported no usage. The estimated
     cost is then charged.
     """
     return not report.usage and report.error in BILLED
@@ -243,7 +244,9 @@ def input_tokens(request: ModelRequest) -> int:
 
 
 class Outputs:
-    """Estimates a call's output tokens from this process's last calls to the same deployment."""
+    """Estimates a call's output tokens from this process's most recent calls to the same
+    deployment.
+    """
 
     def __init__(self) -> None:
         self.last: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))

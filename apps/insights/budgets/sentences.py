@@ -33,7 +33,7 @@ RESERVED_SECONDS = 5.0
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return a sentence about the remaining amount of a budget and its renewal.
+    """Return a sentence about a budget's remaining amount and its renewal.
 
     `used` and `limit` are in the smallest parts of the unit. `time_zone` is the user's time zone,
     or "" for the budget's time zone.
@@ -63,7 +63,7 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name from a browser, or None if it is invalid."""
+    """Return the time zone with a name that a browser sent, or None if the name is invalid."""
     try:
         return zone_of(name) if name else None
     except (ValueError, OSError, LookupError):

@@ -33,7 +33,7 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
         return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)
     if kind == WindowKind.HOUR:
-        # In elapsed time, because an hour of the clock occurs twice when summer time ends.
+        # In elapsed time, because one clock hour occurs twice when daylight saving time ends.
         into = timedelta(minutes=local.minute, seconds=local.second, microseconds=local.microsecond)
         start = now.astimezone(UTC) - into
         return WindowSpan(start, start + timedelta(hours=1))

@@ -94,6 +94,6 @@ def pack_requests(run: Run) -> None:
 
 def delete_unused_manifests() -> None:
     for manifest in KeptManifest.objects.filter(runs=None).only("pk"):
-        # A run that begins now has locked the row.
+        # A run that is just starting has locked the row.
         with suppress(IntegrityError, ProtectedError), transaction.atomic():
             manifest.delete()

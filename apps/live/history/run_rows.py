@@ -54,8 +54,8 @@ COLUMNS = ("id", "door", "application", "bucket", "request_id", "started_at", *C
 
 @dataclass(slots=True)
 class RunFigures:
-    """The values of a `RunSummary` row. Creating this object is ten times faster than creating the
-    model.
+    """The values of a `RunSummary` row. Creating this object is ten times faster than creating a
+    model instance.
     """
 
     door: str
@@ -79,8 +79,8 @@ class RunFigures:
     def end(self, status: str, progress: Progress, reference: str = "") -> None:
         self.status, self.error_reference = status, reference
         self.ended_at = datetime.now(UTC)
-        # Only counts are copied. A row that waits for the database must not keep the conversation
-        # in memory.
+        # Only counts are copied. A row that is waiting for the database must not keep the
+        # conversation in memory.
         self.model_calls, self.tool_calls = progress.counts.iterations, progress.counts.tool_calls
         for one in progress.usage:
             self.prompt_tokens += one.input

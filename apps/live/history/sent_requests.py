@@ -35,8 +35,8 @@ HEADERS = "headers"
 
 
 class StoredPart(msgspec.Struct, frozen=True, gc=False):
-    """The values of a `SentPart` row. Creating this object is ten times faster than creating the
-    model.
+    """The values of a `SentPart` row. Creating this object is ten times faster than creating a
+    model instance.
     """
 
     text: str
@@ -177,7 +177,7 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 def delete_old() -> int:
     """Delete model requests that are older than `RUN_ROWS_DAYS`, except those under a legal hold.
-    Return their number.
+    Return the number of deleted requests.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0

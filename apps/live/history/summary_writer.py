@@ -1,6 +1,7 @@
 """Writes a process's queued run summaries, calls, model requests and audit events once a second.
 
-A run only queues rows. It does not wait for the database, and a rejected row does not fail it.
+A run only queues rows. It does not wait for the database, and a rejected row does not make the run
+fail.
 """
 
 import asyncio

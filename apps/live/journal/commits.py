@@ -35,8 +35,8 @@ class Ending:
 class Portion:
     """The part of a run's data that one transaction writes. It does not change until it is written.
 
-    `is_repeated` is True if an earlier attempt failed. That attempt may still have written the
-    data, because only its response may have been lost.
+    `is_repeated` is True if an earlier attempt failed. That attempt may have written the data
+    anyway, if only its response was lost.
     """
 
     run: UUID

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 CHECK_SECONDS = 1.0
-"""A process checks at this interval in seconds whether its runs must stop."""
+"""The interval in seconds at which a process checks whether its runs must stop."""
 ANNOUNCE_SECONDS = 1.0
 """The timeout in seconds for announcing new events. If it expires, other processes find the events
 in the journal later.

@@ -16,8 +16,8 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""The maximum number of journal rows per query. It limits the memory for a viewer that lags far
-behind.
+"""The maximum number of journal rows per query. It limits the memory used for a viewer that lags
+far behind.
 """
 GAP = 1_000_000
 """The number of event numbers to skip when another process resumes a run. Viewers may have seen
@@ -117,8 +117,8 @@ def delete_run(stream: UUID, run: UUID) -> None:
 
 
 def delete(stream: UUID) -> None:
-    """Delete a stream with its runs. A process that still executes one loses its lease and
-    stops.
+    """Delete a stream with its runs. A process that is still executing one of the runs loses its
+    lease and stops the run.
     """
     JournalEntry.objects.filter(stream=stream).delete()
     Run.objects.filter(stream=stream).delete()

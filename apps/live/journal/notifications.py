@@ -28,7 +28,7 @@ EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """The ID of the stream for announcements to all users."""
 
 OnMessage = Callable[[Mapping[str, Any]], object]
-"""A function that receives the messages of a group, or {} if messages may have been lost."""
+"""A function that receives the messages sent to a group, or {} if messages may have been lost."""
 
 
 def group(stream: UUID) -> str:
@@ -83,7 +83,7 @@ def receive(streams: LiveStreams, stream: UUID, message: Mapping[str, Any]) -> N
 
 
 def answer_group(run: UUID) -> str:
-    """Return the channel layer group of the process that waits for an answer in this run."""
+    """Return the channel layer group of the process that is waiting for an answer in this run."""
     return f"asked-{run}"
 
 

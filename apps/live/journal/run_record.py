@@ -19,7 +19,9 @@ from apps.live.models import RunStep
 from apps.live.subagents import SubagentEvent
 
 TEXT_SECONDS = 1.2
-"""A run's text is stored at this interval in seconds, or earlier together with other data."""
+"""The interval in seconds at which a run's text is stored. The text is stored earlier if other data
+is written.
+"""
 BEATS_IN_LEASE = 3
 """A run that writes nothing renews its lease this many times per lease duration. Each write renews
 it too.
@@ -43,7 +45,7 @@ class RunRecord:
         self.steps: dict[str, Step] = {}
         self.waiting: list[asyncio.Future[None]] = []
         self.served: list[asyncio.Future[None]] = []
-        """The callers that wait for the current write."""
+        """The callers that are waiting for the current write."""
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None

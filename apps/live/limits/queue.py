@@ -1,8 +1,8 @@
 """Limits concurrent stored runs across all processes. Further runs wait in a fair queue.
 
 Runs are counted by user or API key, and visitors' runs by IP address. Each further run of a user is
-queued as if it had been requested an hour later, so that users take turns. Runs that wait for a
-user do not count.
+queued as if it had been requested an hour later, so that users take turns. Runs that are waiting
+for a user do not count.
 """
 
 from collections import Counter
@@ -24,7 +24,8 @@ from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
 """The queue positions of a user's runs are this far apart, which is longer than any run waits. With
-a shorter time, several old questions of one user could precede another user's first question.
+a shorter distance, several of one user's old questions could come before another user's first
+question.
 """
 MOST_QUEUED = 100
 """The maximum number of queued runs per user. Further runs are rejected."""
@@ -50,7 +51,7 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return a caller's limit of concurrent runs. `counted` identifies the caller, as in
+    """Return a caller's limit on concurrent runs. `counted` identifies the caller, as in
     `Run.counted`.
     """
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)

@@ -2,8 +2,8 @@
 runs of API clients.
 
 With Redis, the limits apply to all processes together; without it, each process counts separately.
-Requests are counted before the answer, and tokens after it. An answer can therefore begin when only
-one token is left.
+Requests are counted before the answer, and tokens after it. An answer can therefore begin even if
+only one token is left.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names under which the caller's requests are counted. Requests of a widget's
+    """Return the names under which the caller's requests are counted. Requests from a widget's
     visitor are counted by IP address and also by token, because the token works from any address.
     """
     names = [counted_name(caller)]

@@ -72,7 +72,7 @@ class RateCounts:
     async def spend(self, rates: Sequence[Rate], tokens: int) -> None:
         for rate in rates:
             if not await self.add(rate, min(tokens, rate.most)):
-                # The answer used more than what was left, and the library counts all or nothing.
+                # The answer used more than was left, and the library counts all or nothing.
                 await self.add(rate, (await self.read_remaining(rate)).left)
 
     async def ask(self, question: Callable[[Storage], Awaitable[T]]) -> T:

@@ -25,8 +25,8 @@ DISPENSABLE = frozenset({"channel_layer"})
 processes, so the load balancer would otherwise remove all of them.
 """
 CHECK_SECONDS = 10.0
-"""The minimum interval in seconds between checks of the stored files, however many probes there
-are.
+"""The minimum interval in seconds between checks of the stored files, regardless of the number of
+probes.
 """
 
 _applied = False

@@ -1,4 +1,4 @@
-"""Finds runs without a process, and resumes them in this one."""
+"""Finds runs without a process, and resumes them in this process."""
 
 import asyncio
 import logging
@@ -147,7 +147,7 @@ class Sweeper:
         return mine
 
     def without_own(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """Return the runs that this process does not execute. A busy process can renew its leases
+        """Return the runs that this process is not executing. A busy process may renew its leases
         late, and must not resume its own runs.
         """
         return runs.exclude(stream__in=[*self.hub.supervisors])

@@ -40,7 +40,7 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Data in a result that is stored as a file."""
+    """Data from a result, to be stored as a file."""
 
     kind: str
     content: bytes = field(repr=False)
@@ -141,8 +141,8 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
-    """Decode base64 of any variant, or a `data:` URI, whose type overrides `kind`. Return None for
-    other data.
+    """Decode any variant of base64, or a `data:` URI, whose media type overrides `kind`. Return
+    None if the data is neither.
     """
     if found := _data_uri.match(data):
         kind, content = found[1] or kind, unquote_to_bytes(data[found.end() :])
@@ -158,8 +158,8 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Detect the type of an image or audio file from its first bytes. Return the declared type of
-    other content.
+    """Detect the type of an image or audio file from its first bytes. For other content, return the
+    declared type.
 
     Content that is only declared to be an image is treated as binary data.
     """

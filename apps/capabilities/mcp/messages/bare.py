@@ -1,7 +1,7 @@
 """Rewrites incoming JSON-RPC messages that the SDK would reject.
 
-Values that are nested too deeply and numbers that are too long become texts, batches are split, and
-an ID such as `1.0` becomes an integer. `LenientResults` then repairs the result.
+Values that are nested too deeply and numbers that are too long become strings, batches are split,
+and an ID such as `1.0` becomes an integer. `LenientResults` then repairs the result.
 """
 
 import re
@@ -24,11 +24,14 @@ MOST_MESSAGES = 1_000
 """The maximum number of messages in a batch. A larger batch is not split, so the SDK rejects it."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""Messages with more JSON tokens than this are not rewritten. Rewriting this many takes about 0.1
-s. Strings, flat lists and flat objects do not count, unless the message has a long number.
+"""Messages with more JSON tokens than this are not rewritten. Rewriting this many tokens takes
+about 0.1 s. Strings, flat lists and flat objects do not count, unless the message has a long
+number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
-"""Messages with more bytes than this are not rewritten. Rewriting this many can take a second."""
+"""Messages larger than this many bytes are not rewritten. Rewriting a message of this size can take
+a second.
+"""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 

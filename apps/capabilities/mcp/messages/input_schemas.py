@@ -27,7 +27,7 @@ MOST_SCHEMAS = 2_000
 without limit.
 """
 MOST_ALTOGETHER = 20_000
-"""The maximum number of nested schemas in all tools of a toolset."""
+"""The maximum total number of nested schemas across all tools of a toolset."""
 MOST_DEPTH = 40
 MOST_CHARACTERS = 100_000
 """The maximum length of a tool's schema in characters of JSON. This many characters add about
@@ -43,7 +43,7 @@ LEFT_OUT = frozenset(
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
 """Arguments are not checked against these keywords, because an untrusted regular expression may run
-forever. The model still sees them.
+forever. The model still sees the keywords.
 """
 
 
@@ -112,8 +112,8 @@ class SchemaResolver:
         self.left = most
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
-        """Return the schema with resolved references. Raises `SchemaInvalid` if it is too large or
-        too deeply nested.
+        """Return the schema with its references resolved. Raises `SchemaInvalid` if it is too large
+        or too deeply nested.
         """
         if not isinstance(schema, list | Mapping):
             return schema
@@ -197,7 +197,7 @@ def plain_type(kind: Any) -> Any:
 
 
 def checkable(schema: Any) -> Any:
-    """Remove keywords whose validation may take very long."""
+    """Remove keywords whose validation may take a very long time."""
     if isinstance(schema, list):
         return [checkable(item) for item in schema]
     if not isinstance(schema, dict):

@@ -252,8 +252,8 @@ def fitted_entry(
 
 
 def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
-    """Describe an invalid field. `path` leads to it in the entry, and `fault` is pydantic's error
-    type.
+    """Describe an invalid field. `path` is its path within the entry, and `fault` is pydantic's
+    error type.
     """
     if fault == "missing":
         return f"{'.'.join(map(str, path))} is missing."

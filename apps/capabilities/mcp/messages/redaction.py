@@ -1,4 +1,4 @@
-"""Redacts credentials in the messages of a server that repeats what it received."""
+"""Redacts credentials in a server's messages, because a server may repeat what it received."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -7,11 +7,13 @@ from typing import Any
 from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
-"""Base64 of at least this many characters counts as binary data. Shorter strings may be keys or
-cursors that the model has to send back.
+"""A base64 string of at least this many characters counts as binary data. Shorter strings may be
+keys or cursors that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
-"""In an object with a media type, base64 of at least this many characters counts as binary data."""
+"""In an object with a media type, a base64 string of at least this many characters counts as binary
+data.
+"""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 

@@ -115,7 +115,8 @@ class SessionConnection:
         revision. Return the error that ended the session, if any.
 
         The older revision is tried first for stdio and SSE, for servers that needed it within the
-        last hour, and if the server may ask the user. Many tools ask only in the older revision.
+        last hour, and if the server may ask the user. Many tools ask questions only in the older
+        revision.
         """
         url, known = self.endpoint.url, self.handshakes
         is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
@@ -144,7 +145,7 @@ class SessionConnection:
                         elicitation_callback=self.elicit,
                     )
                     self.client = await stack.enter_async_context(client)
-                # Validation with a server's schema may run without end, so `OutputSchema` validates
+                # Validation with a server's schema may never end, so `OutputSchema` validates
                 # results within limits.
                 client.session.validate_tool_result = leave_unchecked  # type: ignore[method-assign]
                 self.opened_at = asyncio.get_running_loop().time()

@@ -45,7 +45,7 @@ class RunningCall:
     server: str
     """The title of the tool's toolset."""
     limits: tuple[TimeLimit, ...]
-    """The call's time limits. They pause while the user is asked."""
+    """The call's time limits. They are paused while the user is being asked."""
 
 
 class ElicitationHandler:
@@ -101,7 +101,7 @@ class ElicitationHandler:
     async def ask_with_paused_limits(
         self, call: RunningCall, card: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """Ask the user, and pause the time limits of all calls in the session in the meantime."""
+        """Ask the user. In the meantime, pause the time limits of all calls in the session."""
         limits = {limit for going in self.calls for limit in going.limits}
         with pause_limits(limits):
             return await self.ask(call, card)

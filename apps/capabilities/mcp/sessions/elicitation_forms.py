@@ -2,10 +2,10 @@
 answer.
 
 The card of a form has `mode` "form", the server's `message`, `server` and `fields`. A field has
-`name`, `label`, `hint`, `type`, `required`, `default`, `format`, and for the types `choice` and
-`choices` also `options` with `value` and `label`. `least` and `most` limit a number, or the number
-of characters or choices. The card of a page has `mode` "url", `url` and its `host`. With `repeats`,
-the call is retried once the user confirms that they have finished on that page.
+`name`, `label`, `hint`, `type`, `required`, `default` and `format`. A field of the type `choice` or
+`choices` also has `options` with `value` and `label`. `least` and `most` limit a number, or the
+number of characters or choices. The card of a page has `mode` "url", `url` and its `host`. With
+`repeats`, the call is retried once the user confirms that they have finished on that page.
 """
 
 import math

@@ -53,8 +53,8 @@ class ServerEndpoint:
     secrets: tuple[tuple[str, int], ...] = ()
     """The names and versions of the secrets in use. A new version opens a new session."""
     seat: int = 0
-    """The number of a session that serves one run at a time, so that its server may ask the user.
-    The number is 0 for a session that runs share.
+    """The number of a session that serves one run at a time, so that its server may ask the user. A
+    session that runs share has the number 0.
     """
     account: tuple[UUID, datetime | None] | None = None
     """The user's own account on the server, and the time of the sign-in."""

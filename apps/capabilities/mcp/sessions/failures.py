@@ -168,8 +168,8 @@ def refused_version(error: BaseException) -> str:
 def has_lost_session(context: RequestContext) -> bool:
     """Return True if the server rejected the request because it no longer knows the session.
 
-    Status 404 always means this, and 400 only with an error about the session. Only the first
-    response counts, because a later one may reject our answer to the server's question.
+    Status 404 always means this. Status 400 means it only if the error is about the session. Only
+    the first response counts, because a later one may reject our answer to the server's question.
     """
     if context.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(context.refusal)

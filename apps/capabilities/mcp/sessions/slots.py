@@ -55,7 +55,8 @@ class SessionSlot:
         self.bucket = bucket
         self.handshakes = handshakes
         self.connection: SessionConnection | None = None
-        # The sessions that the server no longer knows, until their open requests have failed.
+        # Sessions that the server no longer knows. They stay in this set until their open requests
+        # have failed.
         self.lost: set[SessionConnection] = set()
         self.starting: asyncio.Task[SessionConnection] | None = None
         self.cache: dict[Hashable, tuple[Any, float]] = {}
@@ -69,7 +70,7 @@ class SessionSlot:
         self.failures = 0
         self.retry_at = 0.0
         self.users = 0
-        """The number of runs that use the session."""
+        """The number of runs that are using the session."""
         self.used_at = time.monotonic()
         self.opened = 0
         """The number of connections so far."""
@@ -93,7 +94,8 @@ class SessionSlot:
     async def connected(self, context: RequestContext) -> SessionConnection:
         """Return the open session, or open one. Concurrent callers share the session.
 
-        Raises `ConnectionFailed` if opening fails, or at once during the pause after a failure.
+        Raises `ConnectionFailed` if opening fails, or immediately if retries are paused after a
+        failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -198,7 +200,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Stop using a connection. Requests that are running in it may finish."""
+        """Stop using a connection. Its running requests may finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -239,7 +241,7 @@ class SessionSlot:
             until = self.silent_until(read_failure(TimeoutError(), context), limit)
             self.cache[key] = (partial, until)
             return partial
-        if not self.cache:  # The session may be stuck, because no list was ever received in it.
+        if not self.cache:  # The session may be stuck, because it has never received a list.
             self.abandon(connection)
         failure = read_failure(TimeoutError(), context)
         self.unanswered[key] = failure, self.silent_until(failure, limit)

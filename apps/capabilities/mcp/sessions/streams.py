@@ -38,7 +38,7 @@ NOTICE_SECONDS = 10.0
 Ended = Callable[[ConnectionFailed], None]
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""The IDs in error responses of a server that could not read the request's ID."""
+"""The IDs in error responses from a server that could not read the request's ID."""
 
 
 class Receiving(Protocol):

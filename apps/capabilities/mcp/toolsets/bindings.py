@@ -47,7 +47,9 @@ class ToolsetBinding:
         return RequestContext(self.headers, self.toolset.seconds)
 
     def call_context(self) -> RequestContext:
-        """Return the context of a tool call. Its time limit pauses while the user is asked."""
+        """Return the context of a tool call. Its time limit is paused while the user is being
+        asked.
+        """
         asks = bool(self.endpoint.seat)
         return replace(self.request_context(), is_limited_elsewhere=asks)
 
@@ -86,7 +88,7 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
         replace(endpoint, carried=digest(headers)),
         # A caller without a bucket gets separate sessions for the run.
         caller.bucket or opening.findings.get_or_make(RUN_BUCKET, make_run_bucket),
-        # A key of DIAL is valid for one request.
+        # A DIAL key is valid for only one request.
         is_private=bool(toolset.workspace_id) or not caller.bucket,
         headers=headers,
     )

@@ -32,7 +32,8 @@ on_reset(_kept.clear)
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
     """Map the names of withheld tools to the state of their review: pending or rejected.
 
-    DIAL Core reviews the descriptions of its own toolsets, and built-in programs are trusted.
+    Tools from DIAL Core's toolsets and built-in programs are never withheld: DIAL Core reviews the
+    descriptions itself, and built-in programs are trusted.
     """
     program = binding.endpoint.program
     is_trusted = program is not None and program.is_built_in
