@@ -27,7 +27,7 @@ def forget_login(request: HttpRequest) -> None:
 
 def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
     """Send the email with the link that confirms an address. If the address belongs to an existing
-    account, the email states this instead.
+    account, the email says so instead.
     """
     send_verification_email_to_address(request, address, signup=True)
 

@@ -1,5 +1,5 @@
-"""Stores legal holds, on all data of a user or on one conversation. Held data cannot be deleted
-until the hold is lifted.
+"""Stores legal holds, either on all of a user's data or on one conversation. Held data cannot be
+deleted until the hold is lifted.
 
 If the owner deletes a held conversation, or its retention period ends, it is hidden but remains in
 the database. Other deletions of held data are rejected.

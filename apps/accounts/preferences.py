@@ -55,7 +55,7 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The state of the tour for administrators on the home page of a new installation."""
+        """The state of the administrators' tour on the home page of a new installation."""
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -76,7 +76,7 @@ class Preferences(models.Model):
     text_size = models.CharField(
         gettext_lazy("text size"), max_length=10, choices=TextSize, default=TextSize.NORMAL
     )
-    # The database has the default as well, because processes of the previous version write rows
+    # The database also has the default, because processes of the previous version write rows
     # without it.
     width = models.CharField(
         gettext_lazy("conversation width"),

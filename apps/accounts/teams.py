@@ -1,4 +1,4 @@
-"""Determines the team in which a user works, and the settings of teams."""
+"""Determines the team in which a user works, and team settings."""
 
 from importlib import import_module
 from typing import Any

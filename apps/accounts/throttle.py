@@ -60,7 +60,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found if is_enough else None
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        # The user is already signed in. The password only confirms that the user is still the same.
+        # The user is already signed in. The password only confirms that it is still the same user.
         found = self.verify_credentials(
             context.request, username=user.get_username(), password=password
         )

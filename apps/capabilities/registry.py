@@ -80,7 +80,7 @@ class Delegation:
     question: str
     progress: Progress = field(default_factory=Progress)
     counts: bool = False
-    """True if model calls of the nested run count towards the limit of the outer run."""
+    """True if the nested run's model calls count toward the outer run's limit."""
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]

@@ -109,7 +109,7 @@ class Point:
 class UsageReport:
     """The usage in a period. `lines` contains the first of `count` lines.
 
-    `callers` is the number of different users and keys. `errors` are the model errors by type.
+    `callers` is the number of distinct users and keys. `errors` are the model errors by type.
     """
 
     period: Period
@@ -275,7 +275,7 @@ def read_series(
 def count_callers(
     period: Period, recent: RecentSums, by: By, ranked: Lines, among: Collection[str] | None
 ) -> int:
-    """Count the different users and keys. `ranked` contains all names in the dimension `by`."""
+    """Count the distinct users and keys. `ranked` contains all names in the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:

@@ -37,7 +37,7 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Return the start (UTC) of the Monday in the week that contains the moment."""
+    """Return the start (UTC) of the Monday in the week that contains this time."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 
@@ -146,7 +146,7 @@ class Period:
         )
 
     def interval_of(self, moment: datetime) -> datetime:
-        """Return the start of the chart's point (an hour or a day) that contains the moment."""
+        """Return the start of the chart's point (an hour or a day) that contains this time."""
         return START_OF[self.span](moment)
 
     @property

@@ -78,7 +78,7 @@ class PricedService:
 
     @property
     def is_built_in(self) -> bool:
-        """True if the model is built in, so that its calls cost nothing."""
+        """True if the model is built in. Its calls then cost nothing."""
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:

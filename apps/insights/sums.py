@@ -295,7 +295,7 @@ def sum_up_rows(
     *,
     by_application: bool = False,
 ) -> dict[SumKey, Sums]:
-    """Return the sums by dimension and, if `by_application` is True, also by application."""
+    """Return the sums by dimension. If `by_application` is True, also sum by application."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     for call in calls:
         share = cached_share(call)

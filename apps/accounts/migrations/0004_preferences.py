@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # The table was made by the migrations of chat.
+        # The migrations of `apps.chat` created the table.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.CreateModel(

@@ -1,4 +1,4 @@
-"""Checks OAuth client metadata, which operators enter and clients send or publish."""
+"""Checks OAuth client metadata that operators enter, or that clients send or publish."""
 
 import re
 from collections.abc import Sequence

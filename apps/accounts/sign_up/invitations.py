@@ -22,7 +22,7 @@ def usable() -> QuerySet[Invitation]:
 
 
 def find(token: str | None) -> Invitation | None:
-    """Return the invitation with this token, or None if there is none that can be used."""
+    """Return the invitation with this token, or None if there is no usable invitation."""
     return usable().filter(token_hash=hash_of(token)).first() if token else None
 
 

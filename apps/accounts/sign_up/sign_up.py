@@ -74,8 +74,8 @@ def settle(user: User, need: str) -> SignUp | None:
 
 
 def delete_unconfirmed() -> int:
-    """Delete accounts whose email address was not confirmed in time. Return the number of deleted
-    accounts.
+    """Delete accounts whose email addresses were not confirmed in time. Return the number of
+    deleted accounts.
     """
     limit = timezone.now() - timedelta(days=app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS)
     late = SignUp.objects.filter(needs_confirmation=True, created_at__lt=limit)

@@ -39,9 +39,9 @@ class PooledSession:
     since: datetime | None = None
     """The time at which the session connected, or None if it is disconnected."""
     error: str = ""
-    """A sentence about the last failure."""
+    """A sentence that describes the last failure."""
     details: str = field(default="", repr=False)
-    """The causes of the error, followed by the last output of a program."""
+    """The causes of the error, followed by a program's last output."""
     failed_at: datetime | None = None
 
 

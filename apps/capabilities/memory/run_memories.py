@@ -110,7 +110,7 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 def selected_ids(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
     """Return the IDs of the memories that the rules select. The ID of a memory is the Unix time at
-    which the memory was stored, so it also determines the age.
+    which the memory was stored, so it also determines the memory's age.
     """
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:

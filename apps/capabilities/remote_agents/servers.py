@@ -60,7 +60,7 @@ class AgentServer:
     """The full URL from the manifest."""
     trust: Trust
     seconds: float
-    """The idle timeout of a request in seconds."""
+    """The idle timeout for a request, in seconds."""
     how: RestAuthorization | None = field(default=None, repr=False)
 
     @property
@@ -146,7 +146,7 @@ async def send(
     """Send a request for the tool `name`, and yield the response before its body is read.
 
     `explain` extracts the reason from the body of an error response. Raises `ToolError` if the
-    request fails, or if reading the body in the block fails.
+    request fails, or if reading the body within the block fails.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"

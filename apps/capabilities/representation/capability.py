@@ -27,7 +27,7 @@ from apps.workspace.loading.loader import last_segment, url_key
 URL = "url"
 TITLE = "title"
 ANY_TYPE = "*/*"
-"""DIAL's media type of a link whose content is unknown."""
+"""DIAL's media type for a link whose content is unknown."""
 MOST_ADDED = 50
 """The model can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")

@@ -83,7 +83,7 @@ def prepare_agent(
         parameters=generate_parameters(info, is_resumable=True),
         work=partial(call_agent, ResponsesAgent(target, info, server, node.model)),
         account=server.account,
-        attachment=None,  # Filtered on arrival, so that the stage can show attachments at once.
+        attachment=None,  # Filtered on arrival, so that the stage can show attachments early.
     )
 
 

@@ -131,7 +131,7 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Put each tag of the markup on its own line, indented. `unclosed` elements have no end tag."""
+    """Put each tag of the markup on its own indented line. `unclosed` elements have no end tag."""
     # The markup is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text

@@ -66,7 +66,7 @@ class SubagentTools:
     manifest: Manifest
     offer: OfferedTypes
     seconds: float
-    """The time limit of a task in seconds."""
+    """The time limit for a task, in seconds."""
     prepared: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = (
         field(default_factory=dict)
     )

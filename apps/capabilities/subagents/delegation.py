@@ -28,14 +28,13 @@ class SubagentCall:
 
     tool: str
     seconds: float
-    """The time limit of the task in seconds."""
+    """The time limit for the task, in seconds."""
     output: SubagentOutput
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
         """Run the sub-agent. Return its final text, or None if it is waiting for a user.
 
-        The time limit begins when the task starts. Raises `ToolError` or `ToolTimedOut` if the task
-        fails.
+        The time limit starts with the task. Raises `ToolError` or `ToolTimedOut` if the task fails.
         """
         invocation = self.output.invocation
         async with task_slot():

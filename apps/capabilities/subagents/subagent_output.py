@@ -34,7 +34,7 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class SubagentOutput:
-    """An `emit` function for the events of a sub-agent. It also collects attachments and usage."""
+    """An `emit` function for a sub-agent's events. It also collects attachments and usage."""
 
     invocation: Invocation
     shows_stages: bool

@@ -1,6 +1,6 @@
 """Defines a conversation's to-do list, which the model maintains and the page shows.
 
-The list is part of the state of answers, so it needs no database row.
+The list is part of each answer's state, so it needs no database row.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from apps.manifest.manifest import Manifest
 
 TOOL_NAME = "manage-todo"
 TODO = "todo_list"
-"""The key of the to-do list in the conversation's state."""
+"""The key for the to-do list in the conversation's state."""
 MOST_CHARACTERS = 10_000
 DESCRIPTION = """Stores the one to-do list of this conversation, which the user sees next to it. Write it \
 before work with several steps, and again after each step: a list replaces the whole previous \

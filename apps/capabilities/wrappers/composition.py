@@ -27,7 +27,7 @@ class ToolOptions:
     arguments: Arguments
     display: Display
     seconds: float
-    """The timeout of a call in seconds."""
+    """The timeout for a call, in seconds."""
     attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
     """The filter for attachments, or None if the tool filters them itself."""
     fallback: Fallback = field(default_factory=Fallback)

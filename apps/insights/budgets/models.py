@@ -293,7 +293,7 @@ class BudgetReservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """Records that a conversation has shown a notice about the soft limit of a window."""
+    """Records that a conversation has shown a notice about a window's soft limit."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
     conversation = models.UUIDField()

@@ -59,7 +59,7 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """Admits the calls of this process, and charges their costs to budgets."""
+    """Admits this process's calls, and charges their costs to budgets."""
 
     def __init__(self, execute: Execute) -> None:
         self.execute = execute

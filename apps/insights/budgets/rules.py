@@ -234,7 +234,7 @@ def is_billed(report: ModelCallReport) -> bool:
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Estimate the number of input tokens from the texts and tools of a request. Ignores images."""
+    """Estimate the number of input tokens from a request's text and tools. Ignores images."""
     characters = 0
     for message in request.messages:
         characters += len(message.text)

@@ -45,5 +45,5 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a day in the time zone, even if clocks skip midnight."""
+    """Return the time at which a day starts in the time zone, even if clocks skip midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

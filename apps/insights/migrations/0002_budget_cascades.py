@@ -37,9 +37,9 @@ def replace_keys(apps: Any, editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    """Makes the database delete what a call reserves while its budget is deleted.
+    """Makes the database delete reservations that a call makes while its budget is being deleted.
 
-    Django deletes only the rows that it has seen; a reservation that was added later made the
+    Django deletes only the rows that it has seen, so a reservation that was added later made the
     commit fail.
     """
 

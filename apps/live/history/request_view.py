@@ -23,7 +23,8 @@ IDS = ("tool_call_id", "tool_use_id", "call_id")
 """The keys of the call's ID in a tool's result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""The layer, source and length in characters of a part of the system prompt, as in `PromptSpan`."""
+"""The layer, source and length in characters of one part of the system prompt, as in `PromptSpan`.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -136,7 +136,7 @@ class RowQueue(Generic[Row]):
 
 
 class RunSummaryWriter:
-    """Writes queued rows in a task that exists while there are rows or runs.
+    """Writes queued rows in a task that exists only while there are queued rows or active runs.
 
     A run that is still active at the next write is first written as running. If its process then
     dies, another process can mark it as failed. Most runs end earlier and are written once.

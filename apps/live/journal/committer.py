@@ -36,8 +36,8 @@ LONGEST_PAUSE_SECONDS = 5.0
 
 
 class Committer:
-    """Writes the journals of this process's runs in a task that exists while there are runs.
-    `holder` is the name of the process.
+    """Writes the journals of this process's runs in a task that exists only while there are active
+    runs. `holder` is the name of the process.
     """
 
     def __init__(self, holder: str, execute: Execute, hold: Callable[[Any], object]) -> None:

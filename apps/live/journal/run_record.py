@@ -31,8 +31,8 @@ it too.
 class RunRecord:
     """Collects the output of a run in this process.
 
-    `stop` is called if a user requests through another process that the run stop. `failure` is set
-    to `LeaseLost` or `NotStored` if nothing more can be written.
+    `stop` is called if a user asks another process to stop the run. `failure` is set to `LeaseLost`
+    or `NotStored` if nothing more can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:

@@ -45,6 +45,6 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
             if interrupting:
                 supervisor.hand_over(left / 2)
             else:
-                # Repeat this in each round, because a task can begin at the last moment.
+                # Repeat this in each round, because a new task can begin in the meantime.
                 supervisor.stop_before_next_call()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -131,7 +131,7 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the allowed files of a report as the caller's files. Return their attachments, and
+    """Store the allowed files from a report as the caller's files. Return their attachments, and
     notes for the model about the other files.
     """
     wanted = binding.toolset.node.attachment.supported_types

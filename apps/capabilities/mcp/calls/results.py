@@ -80,8 +80,8 @@ def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
 
 
 def result_text(answer: types.CallToolResult) -> str:
-    """Return the texts of a result, or its structured content if there are neither texts nor files.
-    Structured content usually repeats the texts.
+    """Return a result's text, or its structured content if there is neither text nor a file.
+    Structured content usually repeats the text.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:

@@ -56,8 +56,8 @@ def is_blob(text: str, least: int) -> bool:
 
 
 def is_mixed(text: str) -> bool:
-    """Return True if the text has capitals, small letters and digits, like long base64, but unlike
-    words, hexadecimal digits and DNA.
+    """Return True if the text contains uppercase letters, lowercase letters and digits. Long base64
+    strings do, but words, hexadecimal digits and DNA sequences do not.
     """
     return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))
 

@@ -164,7 +164,7 @@ class SessionConnection:
         return None
 
     async def listen(self, client: Client, context: RequestContext) -> None:
-        """Subscribe to changes of the server's lists. The newer protocol revision requires this."""
+        """Subscribe to changes to the server's lists. The newer protocol revision requires this."""
         CURRENT.set(replace(context.fresh(), listens=True))
         for seconds in (*LISTEN_AGAIN_SECONDS, None):
             try:

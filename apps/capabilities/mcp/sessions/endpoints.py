@@ -51,7 +51,7 @@ class ServerEndpoint:
     carried: str = ""
     """A hash of the headers from the caller's request, or ""."""
     secrets: tuple[tuple[str, int], ...] = ()
-    """The names and versions of the secrets in use. A new version opens a new session."""
+    """The names and versions of the secrets in use. A new version requires a new session."""
     seat: int = 0
     """The number of a session that serves one run at a time, so that its server may ask the user. A
     session that runs share has the number 0.

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable
 class SignInResults:
     """The user's answers to the sign-in requests of one session.
 
-    A call stores the number of answers at its start, so that it can recognize later answers.
+    When a call starts, it stores the number of answers, so that it can recognize later answers.
     """
 
     def __init__(self) -> None:

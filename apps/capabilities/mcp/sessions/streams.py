@@ -30,7 +30,7 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The size limit of a message in bytes. A file of 10 MiB, the default limit, fits as base64."""
+"""The maximum size of a message in bytes. A file of 10 MiB, the default limit, fits as base64."""
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
 """Unsolicited messages are counted in periods of this many seconds."""

@@ -21,7 +21,7 @@ class Toolset:
     node: McpToolSet | DialMcpToolSet | DialAppToolSet
     manifest: Manifest
     seconds: float
-    """The timeout of a call in seconds."""
+    """The timeout for a call, in seconds."""
     workspace_id: str = ""
     """The toolset's ID in the workspace, or "" if the manifest contains the server's URL."""
     workspace_name: Localized = ""
@@ -52,7 +52,7 @@ class Toolset:
 
     @property
     def failure_texts(self) -> tuple[str, ...]:
-        """Return prefixes of texts that report a failure without the error flag."""
+        """Return prefixes of result texts that report a failure without the error flag."""
         return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
 
     @property
