@@ -1,5 +1,5 @@
-"""Defines the caller of a run, the user or API client on whose behalf the run acts, and the buckets
-that own callers' files, conversations and memories.
+"""Defines the caller of a run (the user or API client on whose behalf the run acts), and the
+buckets that own callers' files, conversations and memories.
 
 A user has a personal bucket, and a bucket for each of their teams, so that data in one bucket never
 appears in another. A visitor of a widget has one bucket, whose name contains the ID of the widget's
@@ -88,7 +88,7 @@ class Caller:
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
-    """The ID of the user who owns the API key, or None for a key of the installation."""
+    """The ID of the user who owns the API key, or None for an installation-wide key."""
     is_own_key: bool = False
     """True for a key that its user created, and for every key of a service account."""
     team: int | None = None
@@ -112,7 +112,7 @@ class Caller:
     @property
     def principal(self) -> int | None:
         """Return the ID of the account whose permissions the caller has, or None for visitors and
-        for keys of the installation.
+        for installation-wide keys.
         """
         return self.key_user_id if self.user_id is None else self.user_id
 

@@ -10,12 +10,12 @@ from django.http import HttpRequest
 
 
 def address_of_scope(scope: Mapping[str, Any]) -> str:
-    """Return the network address of the client of an ASGI connection, or "" on a Unix socket."""
+    """Return the client's network address for an ASGI connection, or "" on a Unix socket."""
     return plain_address((scope.get("client") or ("",))[0])
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the network address of the client of a Django request, or "" on a Unix socket."""
+    """Return the client's network address for a Django request, or "" on a Unix socket."""
     return plain_address(request.META.get("REMOTE_ADDR") or "")
 
 

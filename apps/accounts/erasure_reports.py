@@ -1,4 +1,4 @@
-"""Stores reports about erased accounts, with counts of the deleted and retained items."""
+"""Stores reports on erased accounts, with counts of the deleted and retained items."""
 
 import uuid
 from typing import Any
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 
 class ErasureReport(models.Model):
-    """A report about one erased account."""
+    """A report on one erased account."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.BigIntegerField(unique=True)
@@ -45,7 +45,7 @@ class ErasureReport(models.Model):
 
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
-    """Create the report about an account's erasure, or return the report of an interrupted erasure.
+    """Create the report on an account's erasure, or return the report on an interrupted erasure.
     Call this before the account is deleted.
     """
     values = {"requested_by": requested_by}

@@ -33,8 +33,8 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def locale_of_request(request: HttpRequest) -> str:
-    """Return the language that the user chose, or else the first language of the browser, even if
-    the pages are not translated into it.
+    """Return the language that the user chose, or else the browser's first language, even if the
+    pages are not translated into it.
     """
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
     return chosen_for_request(request) or locale_of(accepted)

@@ -108,8 +108,8 @@ class InstallationRole(models.Model):
 class ApiKey(AbstractAPIKey):
     """An API key, which is shown once and stored as a hash.
 
-    A user's key can use the user's applications, in the team for which it was created. A key of the
-    installation can use all applications. A scope limits either kind of key to certain
+    A user's key can use the user's applications, in the team for which it was created. An
+    installation-wide key can use all applications. A scope limits either kind of key to certain
     applications. If all of these are deleted, the key cannot use any application.
     """
 

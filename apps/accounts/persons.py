@@ -9,8 +9,8 @@ KEY = "key-"
 
 
 def person_of(bucket: str) -> int | None:
-    """Return the ID of the user to whom the bucket belongs. Return None for visitors, keys of the
-    installation, and deleted keys.
+    """Return the ID of the user to whom the bucket belongs. Return None for visitors,
+    installation-wide keys and deleted keys.
     """
     place = owner_ids(bucket)
     if place is not None:

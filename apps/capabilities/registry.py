@@ -1,5 +1,5 @@
-"""Defines capabilities: features that are prepared once per application version and opened for each
-run, and the tools that they prepare and bind to each run.
+"""Defines capabilities and the tools that they prepare. A capability is a feature that is prepared
+once per application version and opened for each run.
 
 A capability reads the manifest when it is prepared. Opening it must be fast, because every run waits
 for it.

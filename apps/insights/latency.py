@@ -16,7 +16,7 @@ PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
 
 Seconds = dict[str, float | None]
-"""Durations by percentile, such as `p95`, in seconds, or None if there are no values."""
+"""Maps percentiles, such as `p95`, to durations in seconds, or to None if there are no values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ LONGEST_VERSION = 11
 LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
 """The maximum length of the name of a dimension, including "@" and the slug of an application."""
 COST_DIGITS, COST_PLACES = 20, 10
-"""The digits of a cost, in total and after the decimal point: enough for a tenth of a token at a
-price of 0.001 per million.
+"""The number of digits in a cost, in total and after the decimal point: enough for a tenth of a
+token at a price of 0.001 per million.
 """
 
 

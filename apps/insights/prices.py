@@ -1,4 +1,4 @@
-"""Finds the price of a deployment: the operator's price, or else the service's list price."""
+"""Finds the price for a deployment: the operator's price, or else the service's list price."""
 
 import time
 from collections import defaultdict

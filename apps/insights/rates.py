@@ -22,7 +22,7 @@ this size, smallest size first.
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The prices of a model."""
+    """The prices for a model."""
 
     input: Tiers
     output: Tiers = ()
@@ -64,7 +64,7 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 
 @lru_cache(maxsize=1000)
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
-    """Return the list price of a model on a day, or None if it is unknown.
+    """Return a model's list price on a day, or None if it is unknown.
 
     `base_url` is the URL of the service, because services have different prices for a model. It is
     None for DIAL Core, which may use any service.

@@ -144,9 +144,9 @@ class Sums:
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add a row of a model call. `share` is the cached share of the input, or None if unknown.
+        """Add a row for a model call. `share` is the cached share of the input, or None if unknown.
 
-        Only the first row of a call has a duration and counts as a call.
+        Only the first row for a call has a duration and counts as a call.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:

@@ -107,7 +107,7 @@ def resolve_all(
     by: str = "",
     name: str = "",
 ) -> None:
-    """Store the same answer to several questions of a run. Otherwise, this works like `resolve`."""
+    """Store the same answer to several of a run's questions. Otherwise works like `resolve`."""
     given, keys = storable_value(answer), [one.pk for one in questions]
     # The update locks the run's row, so that of two concurrent answers, or an answer and a stop,
     # only the first counts. An active run must not get a second writer for its journal.

@@ -51,7 +51,7 @@ def send_notice(event: KeyEvent, key: AbstractAPIKey, owner: Any, actor: Any) ->
             subject = render_to_string("account/email/key_changed_subject.txt", values).strip()
             text = render_to_string("account/email/key_changed_message.txt", values)
         send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [owner.email])
-    except OSError:  # An error from the email server.
+    except OSError:  # An error from the mail server.
         logger.exception(
             "Failed to notify the owner of the key %s about this event: %s", key.prefix, event
         )

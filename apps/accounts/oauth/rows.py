@@ -67,8 +67,8 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
 
 class ProgramConnection(models.Model):
-    """A user's permission for a program to act for them, in one team or the personal space, with
-    one application or all of them. The permission ends when the user leaves the team.
+    """A user's permission for a program to act for them in one team or the personal space, and to
+    use one application or all applications. The permission ends when the user leaves the team.
     """
 
     user = models.ForeignKey(

@@ -27,7 +27,7 @@ from apps.process_state import on_reset
 
 MOST_CACHED_TOKENS = 1024
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
-"""Matches allauth's opaque tokens, but no API key of this installation."""
+"""Matches allauth's opaque tokens, but not this installation's API keys."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,7 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""The name of a value in the session. The value contains the session key and the time of the last
-recorded use.
-"""
+"""The session entry that contains the session key and the time of the last recorded use."""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),

@@ -78,7 +78,7 @@ class SignUpView(SignupView):  # type: ignore[misc]
         except IntegrityError:
             form.add_error("username", gettext("A user with that username already exists."))
             return self.form_invalid(form)  # type: ignore[no-any-return]
-        except OSError:  # An error from the email server. No account was created.
+        except OSError:  # An error from the mail server. No account was created.
             logger.exception("Failed to send the email for a sign-up")
             form.add_error(
                 None, gettext("The email could not be sent to your address. Try again later.")

@@ -67,7 +67,7 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """Prepare the tools of a listing.
+    """Prepare the tools in a listing.
 
     `withheld` maps the names of tools that models must not see to the state of their review.
     """

@@ -132,7 +132,7 @@ def check_shared(path: str, toolset: RestToolSet) -> None:
 def prepare_tool(
     path: str, tool: RestTool, toolset: RestToolSet, manifest: Manifest
 ) -> PreparedTool:
-    """Prepare one tool of a REST toolset. Raises `InitializationIssue` if it cannot be used."""
+    """Prepare one tool in a REST toolset. Raises `InitializationIssue` if it cannot be used."""
     function = tool.open_ai_tool.function
     name = visible_name(toolset.name, function.name)
     parameters = visible_parameters(function.parameters)

@@ -1,4 +1,4 @@
-"""Builds the HTTP request of a REST tool from the arguments of a call."""
+"""Builds a REST tool's HTTP request from a call's arguments."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

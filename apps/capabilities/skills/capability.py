@@ -107,7 +107,7 @@ def contribution(
     last = (
         (without_picks,) if any(message.extra for message in opening.conversation.messages) else ()
     )
-    # The contribution is needed even if no skill can be read, because the steps add calls of the
+    # The contribution is needed even if no skill can be read, because the steps add calls of this
     # tool to the conversation.
     is_needed = bool(collection.skills or steps)
     requires_tools = any(skill.required_tools for skill in collection.skills.values())

@@ -86,7 +86,7 @@ def predefined_skill(installed: InstalledSkill) -> Skill:
 
 
 async def read_installed(installed: InstalledSkill, path: str) -> str:
-    """Return a file of a predefined skill. Raises `FileMissing` if the skill has no such file."""
+    """Return a file from a predefined skill. Raises `FileMissing` if the skill has no such file."""
     if path not in installed.files:
         raise FileMissing(f"The skill {installed.document.name} has no file {path!r}.")
     return installed.files[path]

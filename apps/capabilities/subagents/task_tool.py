@@ -57,7 +57,7 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the schema of the arguments. The schema accepts any names. `read_task` checks the
+    """Return the schema for the arguments. The schema accepts any names. `read_task` checks the
     names, because its errors list the valid ones.
     """
     text = {"type": "string"}

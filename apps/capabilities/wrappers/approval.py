@@ -1,12 +1,11 @@
 """Makes tool calls wait for the user's approval.
 
-The page shows a card. Its JSON contains `title`, a description of the call; `name` of the tool;
-`arguments` as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may
-change; `risk`; `always`, the scopes that *Don't ask again* offers; `four_eyes`, true if another
-user has to answer; `private`, true if only the user may read the arguments; and `because`, a
-sentence, if the conversation has read an untrusted source.
-The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
-`reason`.
+The page shows a card. Its JSON contains `title`, a description of the call; `name`, the tool's
+name; `arguments` as the model wrote them; `editable`, the JSON Schemas of the arguments that the
+user may change; `risk`; `always`, the scopes that *Don't ask again* offers; `four_eyes`, true if
+another user has to answer; `private`, true if only the user may read the arguments; and `because`,
+a sentence about the untrusted source that the conversation has read, if any. The answer is
+`{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a `reason`.
 """
 
 from __future__ import annotations

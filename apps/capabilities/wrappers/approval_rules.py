@@ -176,7 +176,7 @@ def approval_rules(manifest: Manifest, *nearer: Approval | None) -> ApprovalRule
 
 
 def installation() -> Approval:
-    """Return the rules of the installation, which apply to all applications."""
+    """Return the installation's rules, which apply to all applications."""
     return Approval(
         mode=settings.APPROVAL_MODE, deny=CallRules(patterns=tuple(settings.APPROVAL_DENY))
     )

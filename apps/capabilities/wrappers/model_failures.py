@@ -5,7 +5,7 @@ from apps.errors import ModelFailed, ToolError, ToolTimedOut
 
 
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    """Convert a failed model call to an error of the tool `name`.
+    """Convert a failed model call to an error from the tool `name`.
 
     `seconds` is the model's timeout. `has_answered` is True if the model's answer had begun.
     """

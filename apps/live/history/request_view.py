@@ -29,7 +29,7 @@ Span = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class RequestPart:
-    """A prompt layer, message or tool of a model request."""
+    """A prompt layer, message or tool in a model request."""
 
     layer: str
     source: str

@@ -35,8 +35,8 @@ OF_APPLICATION = gettext_noop("Too many requests to this application are in prog
 OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
-"""A process admits runs up to the limit divided by this number without calling Redis, so that a low
-load causes no calls.
+"""A process admits runs up to the limit divided by this number without calling Redis, so that no
+calls are needed under low load.
 """
 
 

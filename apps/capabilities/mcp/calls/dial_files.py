@@ -15,7 +15,7 @@ _external = re.compile(r"https?:", re.IGNORECASE)
 
 
 def file_parameters(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of the parameters whose values are files or lists of files."""
+    """Return the names of parameters whose values are files or lists of files."""
     return frozenset(
         name
         for name, one in schema.get("properties", {}).items()

@@ -72,7 +72,7 @@ _batch = msgspec.json.Decoder(list[msgspec.Raw])
 def messages_in(text: bytes) -> list[bytes]:
     """Split incoming bytes into messages that the SDK can read.
 
-    The responses of a batch come last, because the SDK stops reading after a response. Invalid
+    The responses in a batch come last, because the SDK stops reading after a response. Invalid
     UTF-8 is replaced.
     """
     text = as_utf8(text)
@@ -129,8 +129,8 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the ID as an integer if it is written as `1.0` or, in a response, as `"1.0"`,
-    otherwise None.
+    """If the ID is written as `1.0` or, in a response, as `"1.0"`, return it as an integer.
+    Otherwise, return None.
     """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET

@@ -162,8 +162,8 @@ class SchemaResolver:
 def standard_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return one level of a schema in standard form.
 
-    Some servers send null for missing values or an empty list for an empty object, or write types
-    in capitals or as `any`.
+    Some servers send null for missing values, send an empty list for an empty object, or write
+    types in uppercase or as `any`.
     """
     found = {
         key: plain_members(key, value)

@@ -99,7 +99,7 @@ def fitted_capability(value: Any) -> Object:
 
 
 class LenientResults:
-    """Repairs the results of one session, according to the server's protocol version."""
+    """Repairs the results in one session, according to the server's protocol version."""
 
     def __init__(self) -> None:
         self.version = VERSION
@@ -272,7 +272,7 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
 
 
 def object_schema(schema: Any) -> Any:
-    """Return the schema of a tool's arguments, with the type `object` if there is none."""
+    """Return the schema for a tool's arguments, with the type `object` if there is none."""
     if isinstance(schema, str):
         schema = schema_of_text(schema)
     if schema is None or schema is True or schema == []:

@@ -49,7 +49,7 @@ class RunningCall:
 
 
 class ElicitationHandler:
-    """Passes the questions of one session's server to the user."""
+    """Passes questions from one session's server to the user."""
 
     def __init__(self) -> None:
         self.calls: list[RunningCall] = []

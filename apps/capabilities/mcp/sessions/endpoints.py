@@ -162,8 +162,8 @@ async def authorize(
 async def authorize_person(
     account: UUID, sent: SentCredentials, refused: str
 ) -> RequestCredentials:
-    """Return the credentials of a user's own account, and add them to `sent`. Raises `ToolError` if
-    they are unavailable.
+    """Return the credentials for a user's own account, and add them to `sent`. Raises `ToolError`
+    if they are unavailable.
 
     `refused` is a token that the server has rejected, or "".
     """

@@ -63,7 +63,7 @@ class SessionPool:
         finally:
             ending = leases.release()
             task = asyncio.current_task()
-            # The last request of a session with DIAL needs the run's key, which is no longer valid
+            # The last request in a session with DIAL needs the run's key, which is no longer valid
             # after the run. After a cancellation, Core has already revoked the key.
             if ending and not (task is not None and task.cancelling()):
                 await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
