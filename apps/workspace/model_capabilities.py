@@ -21,9 +21,9 @@ class ModelCapabilities:
     """
 
     tools: bool | None = None
-    """The model calls tools in the API's own format."""
+    """The model can call tools in the API's own format."""
     parallel_tools: bool | None = None
-    """The model makes several tool calls in one answer."""
+    """The model can make several tool calls in one answer."""
     vision: bool | None = None
     """The model accepts images in a message."""
     documents: bool | None = None

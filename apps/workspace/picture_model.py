@@ -50,8 +50,8 @@ class PictureService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImageModel:
-    """A model that answers with images. Every request contains `parameters`; `files` stores the
-    images.
+    """A model that answers with images. The `parameters` are sent with every request, and the
+    images are stored in `files`.
     """
 
     service: PictureService
@@ -113,7 +113,7 @@ def size_of(written: object) -> tuple[int, int]:
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
     """Wraps a chat model that may generate images. Images that the model sends as data are stored
-    in files.
+    as files.
 
     An image of an unsupported type, such as SVG, is omitted.
     """

@@ -44,7 +44,7 @@ class DialFileStore:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the path is in the caller's bucket or in the public one. Return False for
+        """Return True if the path is in the caller's bucket or in `PUBLIC`. Return False for
         any other path, or if Core does not report the caller's bucket.
         """
         try:

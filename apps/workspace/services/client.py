@@ -1,4 +1,4 @@
-"""Sends requests with JSON to model services. Each event loop has one client for each service."""
+"""Sends requests with JSON to model services. Each event loop has one client per service."""
 
 import logging
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from apps.workspace.services.failures import failure_of_refusal
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 CALL_SECONDS = 3600.0
-"""The timeout of a request in seconds, even while data arrives: an hour, as for a tool that calls a
-deployment.
+"""The total timeout for a request in seconds, even if data is still arriving. A tool that calls a
+deployment has the same timeout: one hour.
 """
 MOST_ERROR_BYTES = 1024 * 1024
 
@@ -44,7 +44,7 @@ class ModelService:
     path: str
     """The path after the version."""
     headers: Headers = field(default=(), repr=False)
-    """The headers of each request, including the credentials."""
+    """The headers that are sent with each request, including the credentials."""
 
     def credentials(self) -> list[str]:
         """Return the credentials in the URL and the headers, which are masked if the service

@@ -1,5 +1,5 @@
-"""Decodes streamed answers, from the bytes of server-sent events to deltas, and converts the finish
-reasons of services to OpenAI's.
+"""Decodes the server-sent events of streamed answers into deltas, and converts services' finish
+reasons to OpenAI's.
 """
 
 import json
@@ -67,14 +67,14 @@ FINISH_WORDS = {
         "prohibited_content", "sensitive", "refusal", "blocked", "guardrail_intervened",
     ),
 }  # fmt: skip
-"""Maps OpenAI's finish reasons to the words with which services report them."""
+"""Maps OpenAI's finish reasons to the words that services use for them."""
 FAILURE_WORDS = frozenset(
     {
         "abort", "aborted", "engine_error", "error", "failed", "failure", "insufficient_system_resource",
         "internal_error", "network_error", "server_error",
     }
 )  # fmt: skip
-"""The finish reasons which mean that the service failed and the answer is incomplete."""
+"""The finish reasons that mean that the service failed and the answer is incomplete."""
 REASON_OF_WORD = {word: reason for reason, words in FINISH_WORDS.items() for word in words}
 LONGEST_REASON = 40
 
@@ -101,7 +101,7 @@ class EventReader(Protocol):
 
 
 class EventDecoder:
-    """Converts the bytes of each network read to the deltas of the events that are complete."""
+    """Converts the bytes of each network read to the deltas of the events that it completes."""
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
         self.reader = reader
@@ -195,8 +195,8 @@ def speaks(deltas: Iterable[Delta]) -> bool:
 
 
 def unify(data: bytes) -> bytes:
-    """Return the data with line feeds as its only line ends. A final carriage return remains,
-    because its line feed may still follow.
+    """Return the data with line feeds as its only line endings. A carriage return at the end
+    remains, because its line feed may be in the next chunk.
     """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
