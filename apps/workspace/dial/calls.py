@@ -52,7 +52,8 @@ class Calls:
     """Sends requests to DIAL Core on behalf of one caller. Every method raises `ServiceFailed` if
     the request fails.
 
-    Paths begin with a slash and are encoded. `seconds` is the time limit for a call, including all attempts.
+    Paths begin with a slash and are encoded. `seconds` is the time limit for a call, including all
+    attempts.
     """
 
     core: Core

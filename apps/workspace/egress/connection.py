@@ -80,7 +80,7 @@ class HttpConnection(asyncio.Protocol):
     async def send(
         self, data: bytes, *, idle_seconds: float, write_seconds: float, total_seconds: float
     ) -> None:
-        """Begin an exchange by sending a request. The exchange may last `total_seconds`.
+        """Begin an exchange by sending a request. The exchange may last up to `total_seconds`.
 
         `idle_seconds` is the timeout for all headers, and then for each read of the body. Raises
         `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a timeout.

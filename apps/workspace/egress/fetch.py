@@ -1,8 +1,8 @@
 """Fetches URLs that models and users provide: only from public addresses, without credentials, and
 with limits on size and time.
 
-The client checks every address before it connects. This module follows redirects itself and checks
-each redirect like the first URL.
+The client checks every address before it connects. This module follows redirects itself, and checks
+each of them in the same way as the first URL.
 """
 
 import asyncio
@@ -195,8 +195,8 @@ def redact_url(url: str) -> str:
 
 
 def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """Return the file name from the Content-Disposition header, otherwise from the URL's path,
-    otherwise from a hash of the URL.
+    """Return the file name from the Content-Disposition header. If there is none, use the URL's
+    path or, as a last resort, a hash of the URL.
     """
     name = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
     if name:

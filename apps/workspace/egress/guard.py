@@ -1,7 +1,7 @@
 """Checks the IP addresses of hosts before a connection is opened.
 
 This module resolves a name and checks each address, and connections use exactly these addresses.
-Redirects, DNS rebinding and unusual spellings of an address can therefore not bypass the check.
+Redirects, DNS rebinding and unusual spellings of an address therefore cannot bypass the check.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ async def resolve(host: str, port: int) -> list[HostAddress]:
 
 
 def check_not_metadata(host: str) -> None:
-    """Raise `EgressRefused` if the host is the metadata service of a cloud."""
+    """Raise `EgressRefused` if the host is a cloud metadata service."""
     if bare_host(host) in METADATA_NAMES:
         raise EgressRefused(
             f"The host {host!r} is a cloud metadata service. Requests to it are blocked."
@@ -104,8 +104,8 @@ def check_not_metadata(host: str) -> None:
 
 
 def check_written_host(trust: Trust, host: str) -> None:
-    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or the metadata
-    service of a cloud.
+    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or a cloud
+    metadata service.
 
     Other names are not resolved here.
     """

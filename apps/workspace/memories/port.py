@@ -18,7 +18,7 @@ GENERAL = "general"
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
 """The fraction of unknown tokens above which embeddings are unusable: two Chinese sentences without
-a common word had a cosine of 1.0 with all-MiniLM-L6-v2.
+a common word had a cosine similarity of 1.0 with all-MiniLM-L6-v2.
 """
 
 
@@ -39,7 +39,7 @@ class MemoryItem:
     unknown_share: float = 0.0
     """The fraction of the memory's tokens that the embedding model does not know."""
     is_separate: bool = False
-    """True if the owner has undone a merge, so that the memory is never merged again."""
+    """True if the owner has undone a merge of this memory. It is never merged again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class MergedMemories:
-    """Memories that were merged because their meaning is similar."""
+    """Memories that were merged because their meanings are similar."""
 
     id: int
     survivor: int
@@ -68,7 +68,7 @@ class MemoryList:
 
     memories: tuple[MemoryItem, ...] = ()
     vectors: Vectors = field(default_factory=no_vectors, repr=False)
-    """The embeddings of the memories by `model`, in the same order."""
+    """The memories' embeddings, which `model` computed, in the same order."""
     model: str = ""
     deduplicated_at: datetime | None = None
     """The time of the last search for duplicates, or None."""

@@ -105,7 +105,8 @@ async def ask_for(required: RequiredAccount, bucket: str) -> ToolAccount:
 
 def prepare_account(required: RequiredAccount, bucket: str, service: SignInService) -> ToolAccount:
     """Record that the user was asked to sign in, and return the account's row. A sign-in that was
-    started in another tab can still be completed, unless the server now uses another sign-in service.
+    started in another tab can still be completed, unless the server now uses another sign-in
+    service.
 
     Raises `SignInFailed` if another sign-in would not help.
     """

@@ -93,8 +93,8 @@ async def complete(bucket: str, query: Mapping[str, str]) -> ToolAccount:
     """Complete a sign-in, and return the account. `query` contains the query parameters of the
     redirect from the sign-in service: `state`, `code`, `iss` and `error`.
 
-    A state can be used only once, and only by the user who was redirected with it. Raises `SignInFailed`
-    if the state is invalid or the service rejects the sign-in.
+    A state can be used only once, and only by the user who was redirected with it. Raises
+    `SignInFailed` if the state is invalid or the service rejects the sign-in.
     """
     account: ToolAccount | None = await database_sync_to_async(take)(bucket, query.get("state", ""))
     if account is None:

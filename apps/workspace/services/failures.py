@@ -108,8 +108,8 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True if the JSON value contains anything other than empty values. Some services send an empty
-    error together with text.
+    """Return True if the JSON value contains anything other than empty values. Some services send
+    an empty error together with text.
     """
     if not value:  # This is by far the most frequent case.
         return False
