@@ -1,7 +1,7 @@
 """Indexes the vectors of very large corpora for approximate searches, with PostgreSQL's `vector`
 extension.
 
-There is one index for each dimension of vectors, with half-precision floats. It contains only
+There is one index of half-precision floats for each vector dimension. It contains only
 vectors of large corpora, because only their chunks have copies of their vectors. No other query
 uses the index's expression. The planner therefore never uses the index for searches that must be
 exact, such as memory searches.
@@ -33,7 +33,7 @@ LOCK = 0x51617070
 dimension.
 """
 MOST_MEMORY_MB = 1024
-"""The maximum memory of the database that an index build uses, in MB. With too little memory, a
+"""The maximum amount of database memory that an index build uses, in MB. With too little memory, a
 build is many times slower.
 """
 BYTES_OF_A_ROW = 512

@@ -4,8 +4,9 @@ breaker stops calls to a deployment after too many consecutive failures.
 Only deployments in our database can have fallbacks or be fallbacks. Applications and DIAL Core's
 deployments have none.
 
-Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
-a deployment's row, so a deployment that an operator has fixed is called again at once.
+Failures are counted per process or, if Redis is configured, for all processes together. A breaker
+belongs to one version of a deployment's row, so a deployment that an operator has fixed is called
+again at once.
 """
 
 from __future__ import annotations
@@ -195,7 +196,7 @@ class BreakerStore(Protocol):
 
 @dataclass(slots=True)
 class BreakerState:
-    """The state of a circuit breaker. All times are of the monotonic clock."""
+    """The state of a circuit breaker. All times come from the monotonic clock."""
 
     failures: list[float] = field(default_factory=list)
     """The times of the recent failures."""

@@ -34,7 +34,7 @@ class LocalFiles:
         return write_path(self.owner(), self.folder)
 
     async def is_own(self, path: str) -> bool:
-        return True  # There are no other readable files.
+        return True  # Callers can read only their own files and operators' files.
 
     async def info(self, path: str) -> FileInfo:
         return await self.look(files.info, path)
