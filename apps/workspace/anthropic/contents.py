@@ -1,4 +1,4 @@
-"""Converts the content of messages to content blocks of Anthropic's Messages API."""
+"""Converts the content of messages to content blocks for Anthropic's Messages API."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping

@@ -188,7 +188,7 @@ class MessageEvents:
         said = details.get("explanation") if isinstance(details, dict) else None
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
-        # The API ignores the thinking of an earlier answer without calls.
+        # The API ignores the thinking in an earlier answer without calls.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(known))

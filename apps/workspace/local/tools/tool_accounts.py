@@ -1,4 +1,4 @@
-"""Defines the database models of users' accounts on tool servers, and of this installation's OAuth
+"""Defines the database models for users' accounts on tool servers and for this installation's OAuth
 clients.
 """
 
@@ -55,7 +55,7 @@ class ToolAccount(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
-    """The version of the tokens. Every change of the tokens increases it."""
+    """The version of the tokens. Every change to the tokens increases it."""
     refreshing_until = models.DateTimeField(null=True, blank=True)
     """The time until which the process that holds the lease may refresh the token."""
 
@@ -77,9 +77,7 @@ class ToolAccount(models.Model):
 
 
 class RegisteredClient(models.Model):
-    """The OAuth client of this installation at a sign-in service, created by dynamic
-    registration.
-    """
+    """This installation's OAuth client at a sign-in service, created by dynamic registration."""
 
     issuer = models.CharField(max_length=LONGEST_URL)
     redirect_url = models.CharField(max_length=LONGEST_URL)
