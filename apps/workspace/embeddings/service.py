@@ -1,4 +1,4 @@
-"""Requests embeddings from a service with OpenAI's embeddings API."""
+"""Requests embeddings from a service through OpenAI's embeddings API."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,5 +1,5 @@
-"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a
-vocabulary.
+"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to token
+IDs.
 """
 
 import re
@@ -33,7 +33,9 @@ class WordPiece:
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return the IDs of the text's first tokens, at most `most`, without the start and end tokens."""
+        """Return the IDs of up to `most` tokens from the beginning of the text, without the start
+        and end tokens.
+        """
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 MOST_DEPLOYMENTS = 1_000
 LENGTH = 9
-"""The exact length that Mistral requires of IDs, in characters."""
+"""The exact length in characters that Mistral requires for IDs."""
 _plain = re.compile(rf"[a-zA-Z0-9]{{{LENGTH}}}")
 _rejected = re.compile(
     r"tool.?(calls?|use).{0,20}ids?\b.{0,200}(too long|length|alphanumeric|a-z|pattern)",

@@ -89,7 +89,7 @@ def reasoning(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def included_data(parameters: Mapping[str, Any]) -> list[str]:
     """Return the names of the data that the answer must include. `THOUGHTS` is one of them only if
-    the request asks for reasoning, because a model without reasoning rejects it.
+    the request requires reasoning, because a model without reasoning rejects it.
     """
     own = parameters.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
