@@ -42,7 +42,7 @@ class ModelCapabilities:
     """The maximum size of an answer in tokens."""
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """Return these capabilities, with each unknown value replaced by the value of `other`."""
+        """Return these capabilities, with each unknown value replaced by the value in `other`."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}

@@ -1,5 +1,5 @@
-"""Defines a model that generates images: the user's message describes an image, and the answer
-contains the image, which is stored in the caller's files.
+"""Defines a model that generates images. The user's message describes an image. The answer contains
+the image, which is stored in the caller's files.
 """
 
 import asyncio
@@ -25,7 +25,9 @@ from apps.workspace.stored_files import Files
 OPTIONS = frozenset(
     {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
 )
-"""Only these parameters of a run are sent to the image service. All others apply to chat models."""
+"""Only these request parameters are sent to the image service. All others apply only to chat
+models.
+"""
 TITLE_CHARACTERS = 80
 USUAL_SIZE = (1024, 1024)
 _size = re.compile(r"(\d{2,4})x(\d{2,4})")

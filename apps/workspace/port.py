@@ -16,9 +16,7 @@ from apps.workspace.media_types import matches_any
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.stored_files import Files
 
-if (
-    TYPE_CHECKING
-):  # It imports NumPy, which takes memory in every process, and few processes need it.
+if TYPE_CHECKING:  # The module imports NumPy, which takes up memory, and few processes need it.
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
@@ -105,7 +103,7 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""The outcome of a request to a user to sign in. `unavailable` means that there is no user to ask.
+"""The outcome of a sign-in request to a user. `unavailable` means that there is no user to ask.
 """
 
 
@@ -174,7 +172,7 @@ class Workspace(Protocol):
         cannot have memories.
 
         If `is_shared` is True and the caller has enabled sharing, return the memories that all
-        applications with `is_shared` have in common.
+        applications with `is_shared` share.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Defines the base class of database models whose rows have a version. Each save increases the
+"""Defines the base class for database models whose rows have a version. Each save increases the
 version. Caches and concurrent editors compare versions.
 """
 

@@ -3,7 +3,7 @@ indexes.
 
 On SQLite, an index is a table of trigrams (FTS5). The triggers are lost if a migration makes Django
 copy the indexed table, so such a migration has to call `drop` and `create`. On PostgreSQL, an index
-is a table with the lower-case words of each row. Adding a column to the indexed table instead would
+is a table with the lower-case words in each row. Adding a column to the indexed table instead would
 rewrite this table.
 """
 # ruff: noqa: S608 - these statements contain only names from modules of this project
@@ -69,9 +69,9 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Replace the old PostgreSQL index, which was on an expression, without blocking other
-        transactions that write. This is a step of a non-atomic migration, and can be repeated after
-        an interruption.
+        """Replace the old PostgreSQL index, which was on an expression, while other
+        transactions are writing. This is a step of a non-atomic migration, and can be repeated
+        after an interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -191,7 +191,7 @@ class WordIndex:
 
     def has_word(self, word: str) -> Q:
         """Return a condition for rows that contain the word. PostgreSQL checks it row by row,
-        because it would otherwise read all rows of the installation that contain a frequent word.
+        because it would otherwise read all rows in the installation that contain a frequent word.
         """
         if connection.vendor != "postgresql":
             return Q(pk__in=self.rows_with(word))

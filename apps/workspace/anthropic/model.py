@@ -108,7 +108,7 @@ def encode_anthropic(
     """Return the JSON body of a request. `begun` contains the blocks of an answer that this
     request continues.
 
-    Messages come last, so that all requests of a conversation begin with the same bytes. Raises
+    Messages come last, so that all requests in a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.
     """
     tools = [*map(write_tool, request.tools), *map(service_tool, request.static_tools)]

@@ -123,8 +123,8 @@ def read_repaired(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -
 
 
 def read_loosely(kind: type[T], payload: bytes) -> T:
-    """Parse JSON in which null means a missing key, as some services write it. Raises `ModelFailed`
-    if it cannot be parsed.
+    """Parse JSON in which null means a missing key. Some services send such JSON. Raises
+    `ModelFailed` if it cannot be parsed.
     """
     written: Any = None
     try:

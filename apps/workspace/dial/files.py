@@ -155,8 +155,8 @@ class DialFileStore:
                 raise
 
     def file_path(self, path: str) -> str:
-        """Return the encoded path of a file. Raises `FileMissing`, also for the path of a
-        folder.
+        """Return the encoded path of a file. Raises `FileMissing` if the path is invalid or is the
+        path of a folder.
         """
         place = resource_path(self.calls.core, path)
         if place.endswith("/"):

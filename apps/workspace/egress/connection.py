@@ -248,7 +248,7 @@ class HttpConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         is_end = self.failure is None and not self.is_framed
         if is_end and self.has_head and not self.is_complete:
-            self.is_complete = True  # The body ends with the connection.
+            self.is_complete = True  # The end of the connection ends the body.
             self.wake()
         return False
 

@@ -38,7 +38,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 NAME_BYTES = 200
-"""The maximum length of a file name in bytes. File systems allow 255, which leaves room for a
+"""The maximum length of a file name in bytes. File systems allow 255 bytes, so there is room for a
 prefix.
 """
 

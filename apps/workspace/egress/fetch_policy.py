@@ -88,8 +88,8 @@ class OperatorPolicy(ServicePolicy):
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Return True if a pattern equals the host or, in the form `*.suffix`, matches it as a
-    subdomain. IP addresses never match.
+    """Return True if the host equals a pattern, or is a subdomain that a pattern of the form
+    `*.suffix` matches. IP addresses never match.
     """
     name = ascii_host(host)
     if not name or is_ip_literal(name):

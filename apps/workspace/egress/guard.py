@@ -143,7 +143,7 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
 
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
-    """Return True if an entry of the allowlist equals the host, or is `*.suffix` and the host ends
+    """Return True if an entry in the allowlist equals the host, or is `*.suffix` and the host ends
     in `.suffix`.
     """
     name = bare_host(host)

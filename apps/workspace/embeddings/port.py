@@ -18,7 +18,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vectors of some texts, in the order of the texts."""
+    """The vectors of several texts, in the same order as the texts."""
 
     model: str
     """The name to store with the vectors. Vectors from different models are not compared."""

@@ -76,8 +76,8 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def clean(character: str) -> str:
-    """Return a white-space character as a space, a control character as "", and any other character
-    unchanged.
+    """Return a space for a white-space character, "" for a control character, and any other
+    character unchanged.
     """
     if character in "\t\n\r" or character == " ":
         return " "

@@ -95,7 +95,7 @@ class LoadingRules:
     path that ends with a slash.
     """
     trusted: tuple[str, ...] = ()
-    """The URLs and paths that the manifest lists, which are trusted. Paths of folders end with a
+    """The URLs and paths in the manifest, which are trusted. Paths of folders end with a
     slash.
     """
     document_limit: int = 0

@@ -1,4 +1,4 @@
-"""Defines the database models of the local workspace: deployments, secrets, stored files and MCP
+"""Defines the database models for the local workspace: deployments, secrets, stored files and MCP
 servers.
 """
 

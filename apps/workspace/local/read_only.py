@@ -1,6 +1,6 @@
 """Makes an installation read-only during maintenance.
 
-The switch is a column of the installation's row. A process reads it before a write, at most once
+The switch is a column in the installation's row. A process reads it before a write, at most once
 every `MAX_AGE_SECONDS`.
 """
 

@@ -46,8 +46,8 @@ def is_due(collection: MemoryList, now: datetime) -> bool:
 
 
 async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> int:
-    """Search for duplicates if that is due, and merge them. Return the number of memories that were
-    merged into others.
+    """Search for duplicates if a search is due, and merge them. Return the number of memories that
+    were merged into others.
 
     Memories that changed in the meantime are not merged.
     """

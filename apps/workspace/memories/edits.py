@@ -160,8 +160,8 @@ def with_fields(
     embeddings: Embeddings | None,
     categories: Sequence[str] | None = None,
 ) -> ChangedMemories[MemoryItem]:
-    """Return the collection with the `fields` of the memory `id` changed. `embeddings` are the
-    embeddings of its new content, or None if the content does not change.
+    """Return the collection with the `fields` of the memory `id` changed. `embeddings` contains the
+    embedding of its new content, or None if the content does not change.
 
     Raises `MemoryMissing`, `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors
     come from a different model.

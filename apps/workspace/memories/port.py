@@ -31,7 +31,9 @@ class MemoryItem:
     """A fact that an application remembers about its user."""
 
     id: int
-    """The Unix second in which the memory was stored, or the next second that is not in use."""
+    """The Unix time in seconds at which the memory was stored, or the next number that is not in
+    use.
+    """
     content: str
     importance: float = IMPORTANCE  # from 0 to 1
     category: str = GENERAL
@@ -162,13 +164,13 @@ class MemoryStore(Protocol):
     async def change(self, change: Change[T]) -> T:
         """Apply a change to the newest collection, and store the new collection if it differs.
 
-        The change may be called several times, if another process stored a change first. Raises the
+        The change may be called several times if another process stores a change first. Raises the
         errors of the change.
         """
         ...
 
     async def merges(self) -> Sequence[MergedMemories]:
-        """Return the merges of the last 30 days, oldest first."""
+        """Return the merges from the last 30 days, oldest first."""
         ...
 
     async def delete_all(self) -> None:

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 AHEAD = timedelta(seconds=60)
 """A token is refreshed this long before it expires, so that it does not expire during a call."""
 LEASE = timedelta(seconds=45)
-"""The duration of the lease for refreshing a token. It exceeds the timeout of a request to a
+"""The duration of the lease for refreshing a token. It exceeds the timeout for a request to a
 sign-in service.
 """
 LOOK_SECONDS = 0.2

@@ -71,7 +71,7 @@ def metadata_document() -> dict[str, Any]:
 
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return this installation's client, which is used if the operator configured no client.
+    """Return this installation's client, which is used if the operator did not configure a client.
     Raises `SignInFailed` if the client has to be registered and the registration fails.
 
     If the service supports metadata documents, and our document contains the redirect URL, no
@@ -85,8 +85,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered with the sign-in service. If there is none, register it.
-    Raises `SignInFailed` if the registration fails.
+    """Return the client that is registered with the sign-in service. If there is none, register
+    one. Raises `SignInFailed` if the registration fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()

@@ -90,7 +90,7 @@ class SignInService:
 
 async def find_service(server: str, how: OAuthAuthorization, challenge: str = "") -> SignInService:
     """Return the sign-in service of a tool server. `challenge` is the `WWW-Authenticate` header
-    with which the server rejected a request, or "" to send a new request for it.
+    with which the server rejected a request, or "" to obtain one with a new request.
 
     Raises `SignInFailed` if no usable service is found.
     """

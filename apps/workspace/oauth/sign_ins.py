@@ -31,8 +31,8 @@ from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_co
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
-"""The time within which a sign-in must be completed. Users may need to find passwords and confirm
-on their phones.
+"""The time within which a sign-in must be completed. Users may need to look up passwords, and to
+confirm the sign-in on their phones.
 """
 
 ERROR_CHARACTERS = 100

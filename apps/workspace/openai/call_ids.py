@@ -1,8 +1,8 @@
 """Converts the IDs of tool calls for services that reject the original IDs.
 
-OpenAI rejects IDs of more than 40 characters. Mistral accepts only nine letters and digits. Other
-services need unchanged IDs, because these contain the name of the tool or a thought. Therefore, IDs
-are rewritten only for services that have rejected an ID.
+OpenAI rejects IDs that are longer than 40 characters. Mistral accepts only nine letters and digits.
+Other services need unchanged IDs, because these contain the name of the tool or a thought.
+Therefore, IDs are rewritten only for services that have rejected an ID.
 """
 
 import base64

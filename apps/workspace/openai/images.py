@@ -53,7 +53,7 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """A model of an image service."""
+    """A model on an image service."""
 
     service: ModelService
     name: str
@@ -95,7 +95,7 @@ class ImageService:
 def make_image_service(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ImageService:
-    """Return the image service of a model. `base_url` ends with the API's version; `idle_seconds`
+    """Return the image service for a model. `base_url` ends with the API's version; `idle_seconds`
     defaults to the tool timeout.
     """
     headers = {"Accept": "application/json"}

@@ -32,14 +32,14 @@ WHOLE = frozenset(
 )
 """The types of items that are sent back unchanged.
 
-Images are omitted: the service does not store them, their megabytes would be part of each request,
-and they are attachments of the answer. Calls that are waiting for our result are omitted too:
-nothing here runs them, and the service rejects a conversation without their results.
+Images are omitted: the service does not store them, they would add megabytes to each request, and
+the answer already contains them as attachments. Calls that are waiting for our result are omitted
+too: nothing here runs them, and the service rejects a conversation without their results.
 """
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The maximum length in characters of call IDs that the API accepts. Models, including OpenAI's,
+"""The maximum length in characters that the API accepts for call IDs. Models, including OpenAI's,
 generate longer IDs.
 """
 TEXT_LENGTH = "text_length"
@@ -74,8 +74,8 @@ def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
 
 
 def is_sent_back(item: Mapping[str, Any]) -> bool:
-    """Return True if the item must be sent back unchanged, because it is the service's own item and
-    complete.
+    """Return True if the item must be sent back unchanged, because it is one of the service's own
+    items and is complete.
     """
     kind = text_field(item, "type")
     has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
@@ -87,8 +87,8 @@ def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 
 def read_items(message: ModelMessage) -> list[Mapping[str, Any]]:
-    """Return the stored items, or [] if there are none or they are unreadable, because a client may
-    have changed the state.
+    """Return the stored items, or [] if there are none or they are unreadable. A client may have
+    changed the state.
     """
     written = message.thoughts.parts.get(ITEMS) if message.thoughts is not None else None
     if written is None:

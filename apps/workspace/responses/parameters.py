@@ -47,7 +47,7 @@ READ = frozenset(
 """The parameters that are converted to other fields."""
 SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
-"""The fields that the request itself sets, so that parameters with these names are ignored."""
+"""The fields that the request itself sets. Parameters with these names are ignored."""
 THOUGHTS = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 

@@ -40,7 +40,7 @@ class ModelService:
     """A model service at a base URL. It is hashable, so that clients can be cached by service."""
 
     base_url: str
-    """The URL of the API, including the version. It may have a query."""
+    """The URL of the API, including the version. It may contain a query."""
     path: str
     """The path after the version."""
     headers: Headers = field(default=(), repr=False)

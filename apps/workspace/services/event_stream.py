@@ -31,8 +31,8 @@ SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 
 _between_words = re.compile(r"[^a-z]+")
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
-"""Matches byte order marks, white space and `data:`, which some services send before the JSON of an
-event.
+"""Matches byte order marks, white space and `data:`, which some services send before an event's
+JSON.
 """
 
 KEEP_ALIVES = frozenset(
@@ -119,7 +119,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The buffered bytes contain no event boundary, so only the seam has to be searched.
+        # The buffered bytes contain no event boundary, so only the last of them has to be searched.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []

@@ -196,7 +196,7 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """Return the failure for an error that arrived as an event of the stream. `statuses` maps types
+    """Return the failure for an error that arrived as an event in the stream. `statuses` maps types
     of errors to HTTP status codes.
 
     The event may contain parts of the answer, so only the error's message is used.

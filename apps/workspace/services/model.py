@@ -118,7 +118,7 @@ class ServiceModel(Generic[S]):
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
         """Send the request. If the service rejects it and `has_learned` returns True, send it once
-        more. Returns and raises the same as `open`.
+        more. Returns the same values and raises the same errors as `open`.
         """
         try:
             return await self.open(self.encoded(request))
@@ -158,7 +158,7 @@ class ServiceModel(Generic[S]):
 
 
 class CredentialMask:
-    """Masks the service's credentials in a `ModelFailed` that the block raises."""
+    """Masks the service's credentials in a `ModelFailed` that its `with` block raises."""
 
     # Not a generator function, because each waiting stream would keep a generator in memory.
     __slots__ = ("service",)

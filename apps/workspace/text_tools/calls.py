@@ -11,7 +11,7 @@ from apps.agent.model import Delta, ToolCallDelta
 
 CALL = "tool_use"
 CALLS = frozenset({CALL, "function_call"})
-"""The names of the tag that contains a call. Models use either name."""
+"""The names of the tags that contain calls. Models use either name."""
 SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"
@@ -65,8 +65,8 @@ class CallReader:
         return self.take_deltas()
 
     def end(self) -> list[Delta]:
-        """Return the deltas of the buffered text. An unfinished call also counts as a call, so that
-        the error about its arguments shows the model what is missing.
+        """Return the deltas for the buffered text. An unfinished call also counts as a call, so
+        that the error about its arguments shows the model what is missing.
         """
         if self.closing:
             self.end_call()

@@ -14,8 +14,8 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""If the process that reads a document keeps ending without a result, the document fails after this
-many attempts.
+"""A document fails after this many attempts if the process that reads it terminates each time
+without a result.
 """
 
 

@@ -51,8 +51,8 @@ def store_vectors(
 
 
 def count_vectors(document: CorpusDocument, model: str) -> None:
-    """Store how many of the document's chunks have a vector of this model, and mark the document as
-    ready if all have one.
+    """Store how many of the document's chunks have a vector from this model, and mark the document
+    as ready if all have one.
     """
     chunks = CorpusChunk.objects.filter(document=document)
     is_done = not chunks.exclude(model=model).exists()

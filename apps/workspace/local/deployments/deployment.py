@@ -1,4 +1,4 @@
-"""Defines the database model of deployments."""
+"""Defines the database model for deployments."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -180,7 +180,7 @@ class BreakerStore(Protocol):
     async def failed(self, key: str) -> bool: ...
 
     async def succeeded(self, key: str, began: float) -> bool:
-        """Record a success of a call that began at `began`. Return True if this closed an open
+        """Record that a call that began at `began` succeeded. Return True if this closed an open
         breaker.
         """
         ...

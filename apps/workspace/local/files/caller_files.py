@@ -22,7 +22,7 @@ class LocalFiles:
     """The files of a caller. New files are stored in `folder`, a path in the caller's bucket that
     ends with a slash, or "" for the bucket itself.
 
-    The caller can also read files that operators share with everyone, and the files of applications
+    The caller can also read files that operators share with everyone, and the application files
     whose IDs `application_files` returns.
     """
 

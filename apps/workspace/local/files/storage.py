@@ -1,4 +1,4 @@
-"""Opens the storage for the content of files: a directory, or a bucket of an S3-compatible service."""
+"""Opens the storage for the content of files: a directory, or a bucket on an S3-compatible service."""
 
 from functools import lru_cache
 from pathlib import Path

@@ -56,7 +56,7 @@ class VaultDocument:
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
-    read_at: float  # a time of `time.monotonic`
+    read_at: float  # from `time.monotonic`
     problem: str = ""
     """The reason why the document may be outdated, or ""."""
 

@@ -1,4 +1,4 @@
-"""Defines the database model of a tool description from an MCP server."""
+"""Defines the database model for tool descriptions from MCP servers."""
 
 from django.db import models
 from django.utils import timezone

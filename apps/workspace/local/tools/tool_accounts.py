@@ -16,8 +16,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 LONGEST_URL = 500
 UNFINISHED = timedelta(days=30)
-"""The time after which an account without a completed sign-in is deleted. It is longer than users
-need to sign in, or to sign in again after their session has expired.
+"""The time after which an account without a completed sign-in is deleted. Users need less time than
+this to sign in, or to sign in again after their session has expired.
 """
 
 
@@ -72,7 +72,7 @@ class ToolAccount(models.Model):
 
     @property
     def secret(self) -> Credential:
-        """Return the OAuth client's secret, which is a text or a reference to a stored secret."""
+        """Return the OAuth client's secret: plain text, or a reference to a stored secret."""
         return Credential(self.client_secret, self.secret_name)
 
 
