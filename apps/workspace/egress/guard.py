@@ -87,10 +87,8 @@ async def resolve(host: str, port: int) -> list[HostAddress]:
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (
-        socket.gaierror,
-        UnicodeError,
-    ) as error:  # IDNA raises it for an empty or overlong label.
+    except (socket.gaierror, UnicodeError) as error:
+        # The IDNA codec raises UnicodeError for an empty or overlong label.
         raise HostUnknown(host, error) from error
     return list(dict.fromkeys(HostAddress(str(row[4][0]), port) for row in rows))
 

@@ -94,9 +94,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         """
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
-            context = (
-                context.fresh()
-            )  # The SDK itself sends the listening request and the end of the session.
+            # The SDK itself sends the listening request and the request that ends the session.
+            context = context.fresh()
         if context.is_final:
             # The SDK would fall back to another request, which may fail for a different reason.
             return httpx2.Response(context.status, request=request)

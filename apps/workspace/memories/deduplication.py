@@ -59,9 +59,8 @@ async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> 
     try:
         return await store.change(lambda newest: with_merged(newest, found, made, now))
     except OutdatedVectors:
-        return (
-            0  # A search recomputes the embeddings, and the next stored memory retries the merge.
-        )
+        # A search recomputes the embeddings, and the next stored memory retries the merge.
+        return 0
 
 
 def find_duplicates(collection: MemoryList) -> list[Duplicates]:

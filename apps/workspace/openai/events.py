@@ -209,11 +209,9 @@ class ThinkTags:
                 case TextDelta(text) if not self.is_over:
                     changed += self.split(text, delta)
                 case ReasoningDelta(text) if text and (self.is_beginning or not self.tag):
+                    # The service separates the thoughts itself.
                     self.tag, self.is_beginning = "", False
-                    changed += [
-                        *self.released(),
-                        delta,
-                    ]  # The service separates the thoughts itself.
+                    changed += [*self.released(), delta]
                 case ToolCallDelta():
                     self.has_calls = True
                     changed += [*self.released(), delta]

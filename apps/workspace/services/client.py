@@ -135,9 +135,8 @@ class ClientCache:
         """
         client = self.clients.pop(service, None) or ServiceClient(service)
         self.clients[service] = client
-        if (
-            len(self.clients) > MOST_CLIENTS
-        ):  # The connections of an evicted client close when they are idle.
+        if len(self.clients) > MOST_CLIENTS:
+            # The connections of an evicted client close when they are idle.
             del self.clients[next(iter(self.clients))]
         return client
 

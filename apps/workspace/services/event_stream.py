@@ -119,7 +119,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The buffered bytes contain no event boundary, so only the last of them has to be searched.
+        # The buffered bytes contain no event boundary, so only the last of them is searched again.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -206,9 +206,8 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
     """Return the joined data lines of an event, and the event's name. Comments are skipped."""
     if block.startswith(b"event: "):
         first, _, second = block.partition(b"\n")
-        if (
-            second.startswith(b"data: ") and b"\n" not in second
-        ):  # APIs with named events send it this way.
+        # APIs with named events send them in this form.
+        if second.startswith(b"data: ") and b"\n" not in second:
             return second[6:], first[7:]
     data: list[bytes] = []
     name = b""
