@@ -69,9 +69,9 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Replace the old PostgreSQL index, which was on an expression, while other
-        transactions are writing. This is a step of a non-atomic migration, and can be repeated
-        after an interruption.
+        """Replace the old PostgreSQL index, which was on an expression, while other transactions
+        are writing. This is a step of a non-atomic migration, and can be repeated after an
+        interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -210,8 +210,8 @@ class WordIndex:
             return int(cursor.fetchone()[0])
 
     def lookup(self, word: str) -> tuple[str, list[str]]:
-        """Return an SQL statement that selects the keys of rows with the word, and the
-        statement's parameters.
+        """Return an SQL statement that selects the keys of rows with the word, and the statement's
+        parameters.
         """
         if connection.vendor == "postgresql":
             statement = f"SELECT id FROM {self.vectors} WHERE words @@ to_tsquery('simple', %s)"

@@ -105,8 +105,8 @@ def make_anthropic_model(
 def encode_anthropic(
     request: ModelRequest, model: str, traits: ModelTraits, begun: Sequence[Block] = ()
 ) -> bytes:
-    """Return the JSON body of a request. `begun` contains the blocks of an answer that this
-    request continues.
+    """Return the JSON body of a request. `begun` contains the blocks of an answer that this request
+    continues.
 
     Messages come last, so that all requests in a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.

@@ -121,8 +121,8 @@ def most_tokens(parameters: Mapping[str, Any], traits: ModelTraits) -> int:
 def write_thinking(
     parameters: Mapping[str, Any], traits: ModelTraits, most: int, model: str
 ) -> Fields:
-    """Return the fields of a request that control thinking. `most` is the token limit for the
-    whole answer.
+    """Return the fields of a request that control thinking. `most` is the token limit for the whole
+    answer.
 
     The thinking budget leaves `USUAL_OUTPUT` tokens of this limit for the text, or half of the
     limit if it is small.
@@ -179,9 +179,7 @@ def write_choice(parameters: Mapping[str, Any], model: str) -> Fields | None:
 
 
 def write_output(parameters: Mapping[str, Any], model: str, config: Fields) -> Fields:
-    """Return `config` with the JSON Schema for the answer added, if the request requires a
-    schema.
-    """
+    """Return `config` with the JSON Schema for the answer added, if the request requires a schema."""
     match parameters.get("response_format"):
         case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
             config = {**config, "format": {"type": "json_schema", "schema": schema}}

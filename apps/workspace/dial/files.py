@@ -44,8 +44,8 @@ class DialFileStore:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the path is in the caller's bucket or in `PUBLIC`. Return False for
-        any other path, or if Core does not report the caller's bucket.
+        """Return True if the path is in the caller's bucket or in `PUBLIC`. Return False for any
+        other path, or if Core does not report the caller's bucket.
         """
         try:
             return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}

@@ -35,8 +35,8 @@ T = TypeVar("T")
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""The maximum number of memories per owner. Each write sends the whole file, which is about 5 MB
-at this limit.
+"""The maximum number of memories per owner. Each write sends the whole file, which is about 5 MB at
+this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
 """Up to this many bytes of a file are read, because other clients may have written a huge file."""

@@ -210,8 +210,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit on prompt and output tokens together. If Core sets no such limit, return
-    the limit on prompt tokens, or None.
+    """Return the limit on prompt and output tokens together. If Core sets no such limit, return the
+    limit on prompt tokens, or None.
     """
     if not isinstance(limits, Mapping):
         return None

@@ -1,5 +1,5 @@
-"""Provides the HTTP clients for this server's own calls. All callers share one client per level
-of trust.
+"""Provides the HTTP clients for this server's own calls. All callers share one client per level of
+trust.
 
 The clients pool connections. They store no cookies, follow no redirects and ignore the
 environment's proxy variables. Only this package may import the HTTP library, so this module exports

@@ -102,8 +102,8 @@ def check_not_metadata(host: str) -> None:
 
 
 def check_written_host(trust: Trust, host: str) -> None:
-    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or a cloud
-    metadata service.
+    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or a cloud metadata
+    service.
 
     Other names are not resolved here.
     """

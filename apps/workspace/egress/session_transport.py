@@ -37,8 +37,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is the
-    renewable token in them, or "".
+    """The headers and query parameters that authenticate a request. `token` is the renewable token
+    in them, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -146,9 +146,9 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
     ) -> httpx2.Response:
         """Return the response with a body that is limited in time and size.
 
-        A listening GET has no limits: it lasts as long as the session, and its reader limits
-        the size of events. A JSON list of messages becomes an event stream, because the SDK reads
-        only one message from a JSON body.
+        A listening GET has no limits: it lasts as long as the session, and its reader limits the
+        size of events. A JSON list of messages becomes an event stream, because the SDK reads only
+        one message from a JSON body.
         """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = self.most_bytes * STREAM_FACTOR if is_stream else self.most_bytes

@@ -1,6 +1,4 @@
-"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to token
-IDs.
-"""
+"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to token IDs."""
 
 import re
 import unicodedata

@@ -134,8 +134,8 @@ class Loader:
         return await self.files.info(await self.path_of(url, location))
 
     async def path_of(self, url: str, location: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` if the URL does not refer to
-        a stored file.
+        """Return the path of a stored file. Raises `FileRefused` if the URL does not refer to a
+        stored file.
         """
         match location.kind:
             case "stored":

@@ -95,8 +95,7 @@ class LoadingRules:
     path that ends with a slash.
     """
     trusted: tuple[str, ...] = ()
-    """The URLs and paths in the manifest, which are trusted. Paths of folders end with a
-    slash.
+    """The URLs and paths in the manifest, which are trusted. Paths of folders end with a slash.
     """
     document_limit: int = 0
     """The maximum size in bytes of a stored document whose text is searched or extracted."""

@@ -249,8 +249,8 @@ class McpServer(VersionedRow):
             raise ValidationError(problems)
 
     def parsed_environment(self) -> dict[str, str]:
-        """Parse the environment variables. Raises ValueError with a message that does not
-        quote the stored text.
+        """Parse the environment variables. Raises ValueError with a message that does not quote the
+        stored text.
         """
         if not self.environment.strip():
             return {}

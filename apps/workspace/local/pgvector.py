@@ -1,9 +1,9 @@
 """Compares vectors in PostgreSQL if its `vector` extension (pgvector) is installed.
 
 Tables store vectors as bytes in the column `vector`, which remains authoritative. A second column,
-`embedding`, contains copies for comparisons. The Django models do not declare it, so that they
-also work without the extension. `migrate` adds the column and fills it for memories. Processes use
-it after a restart.
+`embedding`, contains copies for comparisons. The Django models do not declare it, so that they also
+work without the extension. `migrate` adds the column and fills it for memories. Processes use it
+after a restart.
 
 The search is exact. The planner would use an approximate index on the column even though most of
 its results belong to other owners. In a test with 100,000 rows of 100 owners, 60 queries returned

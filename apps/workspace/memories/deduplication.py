@@ -94,8 +94,8 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Group the memories with equal texts whose embeddings are unusable. Each group consists
-    of a position in `ranked` and the positions of its duplicates.
+    """Group the memories with equal texts whose embeddings are unusable. Each group consists of a
+    position in `ranked` and the positions of its duplicates.
     """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):

@@ -18,8 +18,8 @@ from apps.agent.surrogates import well_formed
 
 REPLACEMENT = "\ufffd"
 MOST_DIGITS = 1_000
-"""Integers with more digits than this are not parsed, because Python rejects integers of
-more than 4,300 digits.
+"""Integers with more digits than this are not parsed, because Python rejects integers of more than
+4,300 digits.
 """
 _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"

@@ -1,5 +1,5 @@
-"""Parses tool calls that a model writes into its text, as the text arrives. Tags in
-Markdown code are not calls.
+"""Parses tool calls that a model writes into its text, as the text arrives. Tags in Markdown code
+are not calls.
 """
 
 import re
@@ -37,9 +37,9 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and tool calls.
 
-    It buffers only text that may be the beginning of a tag, and blanks before it. Tags in code
-    are text. After the first call, further text is ignored, because a model that continues makes up
-    the results. A tag inside a JSON string does not end a call.
+    It buffers only text that may be the beginning of a tag, and blanks before it. Tags in code are
+    text. After the first call, further text is ignored, because a model that continues makes up the
+    results. A tag inside a JSON string does not end a call.
     """
 
     def __init__(self) -> None:

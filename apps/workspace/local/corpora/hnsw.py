@@ -1,10 +1,10 @@
 """Indexes the vectors of very large corpora for approximate searches, with PostgreSQL's `vector`
 extension.
 
-There is one index of half-precision floats for each vector dimension. It contains only
-vectors of large corpora, because only their chunks have copies of their vectors. No other query
-uses the index's expression. The planner therefore never uses the index for searches that must be
-exact, such as memory searches.
+There is one index of half-precision floats for each vector dimension. It contains only vectors of
+large corpora, because only their chunks have copies of their vectors. No other query uses the
+index's expression. The planner therefore never uses the index for searches that must be exact, such
+as memory searches.
 
 A search finds the nearest vectors in all corpora, and drops the vectors of other corpora. Since
 version 0.8, the extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit.

@@ -1,5 +1,5 @@
-"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails. A circuit
-breaker stops calls to a deployment after too many consecutive failures.
+"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails. A
+circuit breaker stops calls to a deployment after too many consecutive failures.
 
 Only deployments in our database can have fallbacks or be fallbacks. Applications and DIAL Core's
 deployments have none.

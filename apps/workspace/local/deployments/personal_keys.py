@@ -139,8 +139,8 @@ class PersonalModel:
 
 
 def may_follow(other: Model, first: Model) -> bool:
-    """Return True if `other` may be a fallback of `first`. If only the user's key may be used
-    for `first`, the installation's keys must not be used for its fallbacks.
+    """Return True if `other` may be a fallback of `first`. If only the user's key may be used for
+    `first`, the installation's keys must not be used for its fallbacks.
     """
     if not isinstance(first, PersonalModel) or first.installed is not None:
         return True

@@ -1,8 +1,8 @@
 """Shares deployments' circuit breakers among all processes through Redis.
 
 One hash maps each failing deployment to the time at which it may be tried again (0 while its
-breaker is closed). A process reads the hash at most once a second. The times of failures are
-stored in sorted sets, one per deployment.
+breaker is closed). A process reads the hash at most once a second. The times of failures are stored
+in sorted sets, one per deployment.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ library appends the source of each error.
 
 
 def make_store(address: BucketAddress, key_id: str, secret: str) -> S3Store:
-    """Return a client for the bucket. If the credentials are "", they are read from AWS
-    environment variables.
+    """Return a client for the bucket. If the credentials are "", they are read from AWS environment
+    variables.
     """
     given = {
         "endpoint": address.endpoint,
