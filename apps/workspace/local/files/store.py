@@ -237,6 +237,5 @@ def check_quota(bucket: str) -> None:
 
 
 def most_bytes() -> int:
-    """Return the limit on the total size of an owner's files in bytes, or 0 if there is no limit.
-    """
+    """Return the limit on the total size of an owner's files in bytes, or 0 if there is no limit."""
     return int(settings.FILES_MAX_BYTES_PER_USER)
