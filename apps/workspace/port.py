@@ -66,7 +66,7 @@ class DeploymentInfo:
     can: ModelCapabilities = field(default=UNKNOWN, compare=False)
     """The capabilities of a model. They are unknown for an application."""
     text_tools: bool = True
-    """True if a model without tool support writes its tool calls as text, False if it gets no
+    """True if a model without tool support writes its tool calls as text, False if it receives no
     tools.
     """
 

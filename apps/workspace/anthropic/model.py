@@ -139,7 +139,7 @@ def write_tool(spec: ToolSpec) -> Fields:
 
 def write_messages(messages: Sequence[ModelMessage]) -> list[Fields]:
     """Convert messages to the API's format. Consecutive messages with the same role are joined.
-    Tool results get the role `user`.
+    Tool results have the role `user`.
     """
     written: list[Fields] = []
     for message in messages:

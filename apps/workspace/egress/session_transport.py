@@ -225,8 +225,8 @@ def make_session_client(
     select: Select,
     broken: Broken | None = None,
 ) -> Any:
-    """Return an httpx2 client for an SDK with sessions. The caller must close it. `rewrite` gets
-    each message before the SDK reads it, and `select` gets the body of each request.
+    """Return an httpx2 client for an SDK with sessions. The caller must close it. `rewrite`
+    receives each message before the SDK reads it, and `select` receives the body of each request.
     """
     inner = Httpx2Transport(trust, LIMITS)
     return make_sdk_client(

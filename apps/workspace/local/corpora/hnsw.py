@@ -114,7 +114,7 @@ def make_index(dimension: int, rows: int) -> None:
         limits = without_limits(cursor)
         try:
             if not has_index(dimension):
-                # Remove the remains of an interrupted attempt.
+                # Remove the incomplete index of an interrupted attempt.
                 cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(dimension)}")
                 cursor.execute("SET max_parallel_maintenance_workers = 0")
                 cursor.execute(f"SET maintenance_work_mem = '{memory_mb(dimension, rows)}MB'")
