@@ -218,8 +218,8 @@ class ProcessBreakers:
         now = time.monotonic()
         if now < state.until:
             return False
-        # This call tests the deployment for all other calls. If it receives no answer, another call can
-        # test it later.
+        # This call tests the deployment for all other calls. If it receives no answer, another call
+        # can test it later.
         state.until = now + BREAKER_OPEN_SECONDS
         return True
 
