@@ -83,7 +83,7 @@ class CorpusReader(Protocol):
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
     ) -> Mapping[ChunkPosition, float]:
-        """Return up to `most` chunks that best match the words of a request, with their scores. May
+        """Return up to `most` chunks that best match the words in a request, with their scores. May
         be called only for a large corpus.
         """
         ...

@@ -27,8 +27,8 @@ NOUNS: Mapping[str, str] = {
 def fit_model(
     model: WritingModel, name: str, can: ModelCapabilities, *, text_tools: bool = True
 ) -> WritingModel:
-    """Return a model that replaces content which the model does not support, or the model itself if
-    nothing must be replaced.
+    """Wrap a model so that content that it does not support is replaced. Return the model itself if
+    nothing has to be replaced.
 
     If `text_tools` is True, a model without tool support writes its tool calls as text.
     """

@@ -1,4 +1,4 @@
-"""Looks up public facts about models by name, although services spell the names differently.
+"""Looks up public facts about models by name, even though services spell the names differently.
 
 The facts in `known_models.json` come from the vendors' documentation. They omit everything that
 depends on the service that runs the model.
@@ -17,7 +17,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""Longer names are not looked up, because no model has one. The limit is in characters."""
+"""Names with more characters than this are not looked up, because no model has such a long name."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(
@@ -55,7 +55,7 @@ def read_catalogue() -> tuple[KnownModel, ...]:
 
 @lru_cache(maxsize=1000)
 def known_model(name: str) -> ModelCapabilities:
-    """Return the capabilities of a model by its name at the service, such as `gpt-4o` or
+    """Return the capabilities of a model, given its name at the service, such as `gpt-4o` or
     `us.anthropic.claude-sonnet-4-20250514-v1:0`.
     """
     for spelling in spellings(name):

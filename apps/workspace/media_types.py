@@ -1,4 +1,4 @@
-"""Compares media types with patterns."""
+"""Matches media types against patterns."""
 
 from collections.abc import Sequence
 

@@ -21,9 +21,9 @@ class ModelCapabilities:
     """
 
     tools: bool | None = None
-    """The model calls tools in the API's own format."""
+    """The model can call tools in the API's own format."""
     parallel_tools: bool | None = None
-    """The model makes several tool calls in one answer."""
+    """The model can make several tool calls in one answer."""
     vision: bool | None = None
     """The model accepts images in a message."""
     documents: bool | None = None
@@ -42,7 +42,7 @@ class ModelCapabilities:
     """The maximum size of an answer in tokens."""
 
     def over(self, other: "ModelCapabilities") -> Self:
-        """Return these capabilities, with each unknown value replaced by the value of `other`."""
+        """Return these capabilities, with each unknown value replaced by the value in `other`."""
         found = {name: getattr(self, name) for name in CAPABILITIES}
         return type(self)(
             **{n: getattr(other, n) if value is None else value for n, value in found.items()}

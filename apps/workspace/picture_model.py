@@ -1,5 +1,5 @@
-"""Defines a model that generates images: the user's message describes an image, and the answer
-contains the image, which is stored in the caller's files.
+"""Defines a model that generates images. The user's message describes an image. The answer contains
+the image, which is stored in the caller's files.
 """
 
 import asyncio
@@ -25,7 +25,9 @@ from apps.workspace.stored_files import Files
 OPTIONS = frozenset(
     {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
 )
-"""Only these parameters of a run are sent to the image service. All others apply to chat models."""
+"""Only these request parameters are sent to the image service. All others apply only to chat
+models.
+"""
 TITLE_CHARACTERS = 80
 USUAL_SIZE = (1024, 1024)
 _size = re.compile(r"(\d{2,4})x(\d{2,4})")
@@ -50,8 +52,8 @@ class PictureService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImageModel:
-    """A model that answers with images. Every request contains `parameters`; `files` stores the
-    images.
+    """A model that answers with images. The `parameters` are sent with every request, and the
+    images are stored in `files`.
     """
 
     service: PictureService
@@ -113,7 +115,7 @@ def size_of(written: object) -> tuple[int, int]:
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
     """Wraps a chat model that may generate images. Images that the model sends as data are stored
-    in files.
+    as files.
 
     An image of an unsupported type, such as SVG, is omitted.
     """

@@ -16,14 +16,12 @@ from apps.workspace.media_types import matches_any
 from apps.workspace.model_capabilities import UNKNOWN, ModelCapabilities
 from apps.workspace.stored_files import Files
 
-if (
-    TYPE_CHECKING
-):  # It imports NumPy, which takes memory in every process, and few processes need it.
+if TYPE_CHECKING:  # The module imports NumPy, which takes up memory, and few processes need it.
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""The API keys that pay for models: the installation's (`platform`), the caller's (`person`), or
-the caller's with the installation's as a fallback (`person_first`).
+"""The API keys that calls to models use: the installation's (`platform`), the caller's (`person`),
+or the caller's with the installation's as a fallback (`person_first`).
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 
@@ -50,7 +48,7 @@ class DeploymentInfo:
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
     """The JSON Schema of the request's `custom_fields.configuration`, or {}."""
     kind: DeploymentKind = "chat"
-    """Image models answer with images. Embedding models get no completion requests."""
+    """Image models answer with images. Embedding models do not receive completion requests."""
     is_application: bool = False
     """True for an application. Requests to it are never retried, because its tools might run twice.
     """
@@ -68,7 +66,7 @@ class DeploymentInfo:
     can: ModelCapabilities = field(default=UNKNOWN, compare=False)
     """The capabilities of a model. They are unknown for an application."""
     text_tools: bool = True
-    """True if a model without tool support writes its tool calls as text, False if it gets no
+    """True if a model without tool support writes its tool calls as text, False if it receives no
     tools.
     """
 
@@ -86,7 +84,7 @@ class StoredSkill:
     """A skill that is stored as a folder."""
 
     text: str
-    """The SKILL.md, including the front matter."""
+    """The content of SKILL.md, including the front matter."""
     files: tuple[str, ...] = ()
     """The paths of readable text files, relative to the folder."""
     problem: str = ""
@@ -105,7 +103,8 @@ class McpEndpoint:
 
 
 SignIn = Literal["success", "denied", "error", "timeout", "unavailable"]
-"""The outcome of asking a user to sign in. `unavailable` means that there is no user to ask."""
+"""The outcome of a sign-in request to a user. `unavailable` means that there is no user to ask.
+"""
 
 
 class Workspace(Protocol):
@@ -115,7 +114,7 @@ class Workspace(Protocol):
 
     def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
         """Return a copy of the workspace for a run of the application. The run cannot call this
-        application again. `keys` determines whose keys pay for models.
+        application again. `keys` determines whose keys are used for calls to models.
         """
         ...
 
@@ -151,14 +150,14 @@ class Workspace(Protocol):
 
         `headers` lists the names of the caller's headers that are forwarded to DIAL and to this
         installation's applications, or is None for all headers. `idle_seconds` is the read timeout;
-        None means the timeout of tools. Raises `DeploymentNotFound` if the caller cannot use the
+        None means the tool timeout. Raises `DeploymentNotFound` if the caller cannot use the
         deployment, and `CallsItself` if it is in the chain of callers.
         """
         ...
 
     async def embedder(self, deployment_id: str | None) -> Embedder:
         """Return an embedding model, or the installation's default if `deployment_id` is None.
-        Raises `DeploymentNotFound`, also for a deployment of another kind.
+        Raises `DeploymentNotFound`, including for a deployment of another kind.
         """
         ...
 
@@ -173,7 +172,7 @@ class Workspace(Protocol):
         cannot have memories.
 
         If `is_shared` is True and the caller has enabled sharing, return the memories that all
-        applications with `is_shared` have in common.
+        applications with `is_shared` share.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Defines the metadata of stored files, and the operations on the files of a workspace."""
+"""Defines the metadata of stored files, and the operations on the files in a workspace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -78,14 +78,14 @@ class Files(Protocol):
         etag: str | None = None,
         is_new: bool = False,
     ) -> FileInfo:
-        """Create or replace a file. Raises `FileChanged` if the file no longer has the ETag `etag`
-        or, with `is_new`, if it already exists.
+        """Create or replace a file. Raises `FileChanged` if the file no longer has the ETag `etag`,
+        or if `is_new` is true and the file already exists.
         """
         ...
 
     async def list(self, folder: str, *, is_deep: bool = False) -> Sequence[FileInfo | FolderInfo]:
-        """Return the entries of a folder, sorted by path: its files and folders or, with `is_deep`,
-        all files below it.
+        """Return the entries of a folder, sorted by path: its files and folders or, if `is_deep` is
+        true, all files below it.
         """
         ...
 

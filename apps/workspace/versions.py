@@ -1,4 +1,4 @@
-"""Defines the base class of database models whose rows have a version. Each save increases the
+"""Defines the base class for database models whose rows have a version. Each save increases the
 version. Caches and concurrent editors compare versions.
 """
 
@@ -26,8 +26,8 @@ class VersionedRow(models.Model):
     """A row with a version. The database increases `version`, so concurrent saves result in
     different versions.
 
-    Each save runs in a transaction, together with the context managers in `watches`. These can
-    therefore record a change atomically with the change itself.
+    Each save runs in a transaction, together with the context managers in `watches`. They can
+    therefore record a change in the same transaction as the change itself.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)

@@ -3,7 +3,7 @@ indexes.
 
 On SQLite, an index is a table of trigrams (FTS5). The triggers are lost if a migration makes Django
 copy the indexed table, so such a migration has to call `drop` and `create`. On PostgreSQL, an index
-is a table with the lower-case words of each row. Adding a column to the indexed table instead would
+is a table with the lower-case words in each row. Adding a column to the indexed table instead would
 rewrite this table.
 """
 # ruff: noqa: S608 - these statements contain only names from modules of this project
@@ -70,7 +70,8 @@ class WordIndex:
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
         """Replace the old PostgreSQL index, which was on an expression, while other transactions
-        write. This is a step of a non-atomic migration, and can be repeated after an interruption.
+        are writing. This is a step of a non-atomic migration, and can be repeated after an
+        interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -170,7 +171,7 @@ class WordIndex:
         return ", ".join(f"{prefix}{column}" for column in self.columns)
 
     def words(self, prefix: str = "") -> str:
-        """Return the SQL expression for the words of a row. `prefix` precedes each column's name.
+        """Return the SQL expression for the words in a row. `prefix` precedes each column's name.
         Positions are stripped, because each word is searched separately.
         """
         text = " || ' ' || ".join(f"{prefix}{column}" for column in self.columns)
@@ -190,7 +191,7 @@ class WordIndex:
 
     def has_word(self, word: str) -> Q:
         """Return a condition for rows that contain the word. PostgreSQL checks it row by row,
-        because it would otherwise read all rows of the installation that contain a frequent word.
+        because it would otherwise read all rows in the installation that contain a frequent word.
         """
         if connection.vendor != "postgresql":
             return Q(pk__in=self.rows_with(word))
@@ -209,8 +210,8 @@ class WordIndex:
             return int(cursor.fetchone()[0])
 
     def lookup(self, word: str) -> tuple[str, list[str]]:
-        """Return an SQL statement that selects the keys of rows with the word, and the parameters
-        of the statement.
+        """Return an SQL statement that selects the keys of rows with the word, and the statement's
+        parameters.
         """
         if connection.vendor == "postgresql":
             statement = f"SELECT id FROM {self.vectors} WHERE words @@ to_tsquery('simple', %s)"

@@ -1,4 +1,4 @@
-"""Converts the content of messages to content blocks of Anthropic's Messages API."""
+"""Converts the content of messages to content blocks for Anthropic's Messages API."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ def message_blocks(message: ModelMessage) -> list[Block]:
 
 
 def without_blanks(blocks: Iterable[Block]) -> list[Block]:
-    """Return the blocks without blank texts, which the API rejects."""
+    """Return the blocks without blank text blocks, which the API rejects."""
     return [block for block in blocks if block["type"] != "text" or block["text"].strip()]
 
 

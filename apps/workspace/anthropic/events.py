@@ -134,8 +134,9 @@ class MessageEvents:
 
     def begin_block(self, block: Block, index: int, deltas: list[Delta]) -> None:
         """Begin a block. If the answer is not streamed, the block is already complete."""
-        self.end_block(deltas)  # some services do not end blocks
-        # Token counts come with the first block. Before it, the request may be retried.
+        self.end_block(deltas)  # Some services do not end blocks.
+        # Token counts are reported with the first block, because the request may be retried until
+        # then.
         if not self.blocks and self.usage is not None:
             deltas.append(self.usage)
         self.blocks.append(well_shaped(block))
@@ -181,14 +182,14 @@ class MessageEvents:
             deltas.append(self.usage)
         is_calling = any(block["type"] == "tool_use" for block in self.blocks)
         if reason == "pause_turn" and is_calling:
-            known = "tool_calls"  # the next request has to contain the results
+            known = "tool_calls"  # The next request has to contain the results.
         elif reason == "pause_turn" and self.pauses < MOST_PAUSES:
             self.is_paused = True
             return
         said = details.get("explanation") if isinstance(details, dict) else None
         if reason == "refusal" and isinstance(said, str) and not self.blocks:
             deltas.append(RefusalDelta(said))
-        # The API ignores the thinking of an earlier answer without calls.
+        # The API ignores the thinking in an earlier answer without calls.
         if is_calling and (kept := write_blocks(self.blocks)):
             deltas.append(ThoughtPart(PART, kept))
         deltas.append(Finish(known))

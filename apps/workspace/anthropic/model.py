@@ -1,4 +1,4 @@
-"""Streams answers from models with Anthropic's Messages API."""
+"""Streams answers from models through Anthropic's Messages API."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
@@ -105,10 +105,10 @@ def make_anthropic_model(
 def encode_anthropic(
     request: ModelRequest, model: str, traits: ModelTraits, begun: Sequence[Block] = ()
 ) -> bytes:
-    """Return the JSON body of a request. `begun` are the blocks of an answer that this request
+    """Return the JSON body of a request. `begun` contains the blocks of an answer that this request
     continues.
 
-    Messages come last, so that all requests of a conversation begin with the same bytes. Raises
+    Messages come last, so that all requests in a conversation begin with the same bytes. Raises
     `BadRequest` for text that is not Unicode.
     """
     tools = [*map(write_tool, request.tools), *map(service_tool, request.static_tools)]
@@ -139,7 +139,7 @@ def write_tool(spec: ToolSpec) -> Fields:
 
 def write_messages(messages: Sequence[ModelMessage]) -> list[Fields]:
     """Convert messages to the API's format. Consecutive messages with the same role are joined.
-    Tool results belong to the user.
+    Tool results have the role `user`.
     """
     written: list[Fields] = []
     for message in messages:
@@ -172,7 +172,7 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
     """Drop the thinking budget if the current turn did not begin with a thought, because the API
-    then rejects it. Another model or a client may have begun the turn.
+    would reject it. Another model or a client may have begun the turn.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":
@@ -203,7 +203,7 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the column values of a deployment for a model in the service's model list: features,
+    """Return a deployment's column values for a model in the service's model list: features,
     attachment types, capabilities and token limits.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
@@ -230,8 +230,8 @@ def can(facts: Mapping[str, Any], *path: str) -> bool:
 
 
 def is_supported(facts: Mapping[str, Any], *path: str) -> bool | None:
-    """Return True if the model list says that the feature at this path is supported, False if it is
-    not, and None if the list does not contain it.
+    """Return True if the model list reports the feature at this path as supported, False if it
+    reports it as unsupported, and None if the list does not contain it.
     """
     found: Any = facts.get("capabilities")
     for name in path:

@@ -16,8 +16,8 @@ FORMER_VERSION = "2023-06-01"
 parameters in `SAMPLING`.
 """
 USUAL_OUTPUT = 4096
-"""The output token limit if neither the request nor the deployment sets one, because the API
-requires one.
+"""The output token limit if neither the request nor the deployment sets one. The API requires a
+limit.
 """
 LEAST_BUDGET = 1024
 """The API's minimum number of thinking tokens."""
@@ -121,7 +121,7 @@ def most_tokens(parameters: Mapping[str, Any], traits: ModelTraits) -> int:
 def write_thinking(
     parameters: Mapping[str, Any], traits: ModelTraits, most: int, model: str
 ) -> Fields:
-    """Return the fields of a request that control thinking. `most` is the token limit of the whole
+    """Return the fields of a request that control thinking. `most` is the token limit for the whole
     answer.
 
     The thinking budget leaves `USUAL_OUTPUT` tokens of this limit for the text, or half of the
@@ -160,7 +160,7 @@ def write_sampling(
 
 
 def write_choice(parameters: Mapping[str, Any], model: str) -> Fields | None:
-    """Return the `tool_choice` of a request, or None for the API's default."""
+    """Return the `tool_choice` for a request, or None for the API's default."""
     chosen = parameters.get("tool_choice")
     choice: Fields | None = None
     match chosen:
@@ -179,9 +179,7 @@ def write_choice(parameters: Mapping[str, Any], model: str) -> Fields | None:
 
 
 def write_output(parameters: Mapping[str, Any], model: str, config: Fields) -> Fields:
-    """Return `config` with the JSON Schema of the answer added, if the request requires a
-    schema.
-    """
+    """Return `config` with the JSON Schema for the answer added, if the request requires a schema."""
     match parameters.get("response_format"):
         case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
             config = {**config, "format": {"type": "json_schema", "schema": schema}}

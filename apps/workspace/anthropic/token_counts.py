@@ -8,7 +8,7 @@ from apps.agent.events import Usage
 
 
 class MessageTokens(msgspec.Struct):
-    """The token counts of a message so far. `input_tokens` excludes tokens that were read from or
+    """The token counts for a message so far. `input_tokens` excludes tokens that were read from or
     written to the cache.
     """
 

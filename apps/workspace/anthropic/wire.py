@@ -29,7 +29,7 @@ STATUSES = {
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """A part of a block or, if `stop_reason` is set, the end of the message."""
+    """Part of a block or, if `stop_reason` is set, the end of the message."""
 
     type: str = ""
     text: str = ""
@@ -41,7 +41,7 @@ class BlockDelta(msgspec.Struct, gc=False):
 
 
 class WholeMessage(msgspec.Struct):
-    """A whole message. A stream begins with a message that is empty except for its counts."""
+    """A whole message. A stream begins with a message that is empty except for its token counts."""
 
     type: str = ""
     content: list[dict[str, Any]] = []
@@ -72,7 +72,7 @@ CONTENT_EVENTS = frozenset(
         "message_start",
     }
 )
-"""The types of events that contain a part of an answer."""
+"""The types of events that contain part of an answer."""
 EVENTS = CONTENT_EVENTS | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
@@ -123,8 +123,8 @@ def read_repaired(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -
 
 
 def read_loosely(kind: type[T], payload: bytes) -> T:
-    """Parse JSON in which null means a missing key, as some services write it. Raises `ModelFailed`
-    if it cannot be parsed.
+    """Parse JSON in which null means a missing key. Some services send such JSON. Raises
+    `ModelFailed` if it cannot be parsed.
     """
     written: Any = None
     try:

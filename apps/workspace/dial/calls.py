@@ -36,10 +36,10 @@ from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout of a call in seconds, including all attempts."""
+"""The timeout for a call in seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""The retries last longer than the restart of one of several Cores behind a proxy, but are short
-because a user is waiting.
+"""The retries give one of several Cores behind a proxy enough time to restart, but no more, because
+a user is waiting.
 """
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -52,7 +52,8 @@ class Calls:
     """Sends requests to DIAL Core on behalf of one caller. Every method raises `ServiceFailed` if
     the request fails.
 
-    Paths begin with a slash and are encoded. `seconds` limits a call including all attempts.
+    Paths begin with a slash and are encoded. `seconds` is the time limit for a call, including all
+    attempts.
     """
 
     core: Core

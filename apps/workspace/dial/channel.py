@@ -29,7 +29,7 @@ scope (`…/external_services/…`). Clients do not respond to unknown methods, 
 spelling time out.
 """
 MOST_BYTES = 1024 * 1024
-"""The size limit for an answer in bytes, including its heartbeats."""
+"""The size limit for an answer in bytes, including heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
@@ -52,7 +52,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
         return []
     if not calls.caller.client.channel:
         return ["unavailable"] * len(questions)
-    # Random IDs: Core joins requests with the same ID, even from an earlier prompt.
+    # The IDs are random because Core merges requests with the same ID, even from an earlier prompt.
     batch = [
         {"jsonrpc": "2.0", "method": method, "params": params, "id": secrets.token_hex(16)}
         for method, params in questions
@@ -73,7 +73,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
 async def interact(
     calls: Calls, batch: Sequence[Mapping[str, Any]], seconds: float
 ) -> dict[str, SignIn]:
-    """Send the questions in one batch, and return the outcomes by ID. Core does not close its
+    """Send the questions in one batch, and return the outcomes by ID. Core does not close the
     response, so only the first event is read.
     """
     headers = {

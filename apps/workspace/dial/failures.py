@@ -15,7 +15,7 @@ from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
-"""An error message repeats up to this many characters of Core's message."""
+"""An error message includes up to this many characters of Core's message."""
 MOST_ERROR_BYTES = 64 * 1024
 """Up to this many bytes of an error response are read."""
 PASSING = frozenset({429, 502, 503, 504})
@@ -23,7 +23,7 @@ PASSING = frozenset({429, 502, 503, 504})
 
 
 class CoreRefused(ServiceFailed):
-    """Raised if a response is not 2xx. `details` is Core's message without the caller's secrets."""
+    """Raised if the status is not 2xx. `details` is Core's message without the caller's secrets."""
 
     def __init__(self, call: str, status: int, details: str, retry_after: float | None) -> None:
         said = f": {details}" if details else "."
@@ -44,8 +44,8 @@ class AnswerTooLarge(ServiceFailed): ...
 
 
 def details_of(body: bytes, caller: Caller) -> str:
-    """Return one line about an error response for the log, without the HTML page of a proxy and
-    without the caller's secrets.
+    """Return one line about an error response for the log, without a proxy's HTML page and without
+    the caller's secrets.
     """
     secrets = filter(None, (caller.credentials.api_key, caller.credentials.bearer))
     line = mask_and_cut(message_in(body), secrets)

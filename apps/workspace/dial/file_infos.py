@@ -1,4 +1,4 @@
-"""Parses the metadata of files in Core's listings and responses."""
+"""Parses file metadata in Core's listings and responses."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -44,8 +44,8 @@ class DialFileStore:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the path is in the caller's bucket or in the public one. Return False for
-        any other path, or if Core does not report the caller's bucket.
+        """Return True if the path is in the caller's bucket or in `PUBLIC`. Return False for any
+        other path, or if Core does not report the caller's bucket.
         """
         try:
             return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}
@@ -155,8 +155,8 @@ class DialFileStore:
                 raise
 
     def file_path(self, path: str) -> str:
-        """Return the encoded path of a file. Raises `FileMissing`, also for the path of a
-        folder.
+        """Return the encoded path of a file. Raises `FileMissing` if the path is invalid or is the
+        path of a folder.
         """
         place = resource_path(self.calls.core, path)
         if place.endswith("/"):

@@ -20,8 +20,8 @@ UNKNOWN = frozenset({401, 403, 404})
 """The status codes that mean that the application does not exist for this key."""
 
 _cache = AgedCache[tuple[str, str], Mapping[str, Any]](256)
-"""The cached documents, by Core and encoded name. Only responses to a key that was created for the
-application are cached.
+"""The cached documents, by Core and encoded name. Only responses to requests with a key that was
+created for the application are cached.
 """
 on_reset(_cache.clear)
 

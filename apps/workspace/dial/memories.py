@@ -1,4 +1,4 @@
-"""Stores memories in the caller's own storage at DIAL Core. One file contains the memories, and
+"""Stores memories in the caller's own storage in DIAL Core. One file contains the memories, and
 another contains the originals of merged memories.
 
 Only a 404 counts as an empty file. Any other failure raises an error, and so does an unreadable
@@ -35,13 +35,13 @@ T = TypeVar("T")
 FOLDER = "__long-memories/"
 JSON = "application/json"
 MOST_MEMORIES = 1_000
-"""The maximum number of memories per owner. Each write sends the whole file, which has about 5 MB
-at this limit.
+"""The maximum number of memories per owner. Each write sends the whole file, which is about 5 MB at
+this limit.
 """
 MOST_BYTES = 64 * 1024 * 1024
-"""Up to this many bytes of a file are read, because other clients may have written a huge one."""
+"""Up to this many bytes of a file are read, because other clients may have written a huge file."""
 ATTEMPTS = Backoff(attempts=10, initial_delay=0.05, max_delay=1.0)
-"""The retry policy for a change that conflicted with another process's change."""
+"""The retry policy for a change that conflicts with another process's change."""
 
 _locks: WeakKeyDictionary[
     asyncio.AbstractEventLoop, WeakValueDictionary[tuple[str, str], asyncio.Lock]

@@ -92,7 +92,7 @@ async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_metadata(calls: Calls, deployment_id: str) -> Metadata:
-    """Return Core's metadata of a deployment. Raises `DeploymentNotFound` if the caller cannot use
+    """Return Core's metadata for a deployment. Raises `DeploymentNotFound` if the caller cannot use
     the deployment, and `ServiceFailed` if Core fails.
     """
     name = path_segment(deployment_id)
@@ -114,7 +114,7 @@ async def fetch_metadata(calls: Calls, name: str) -> Metadata | None:
 
 
 async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | None:
-    """Return Core's document of a deployment or toolset, or None if it does not exist. Raises
+    """Return Core's document for a deployment or toolset, or None if it does not exist. Raises
     `ServiceFailed` if a call to Core fails.
     """
     try:
@@ -166,8 +166,8 @@ def info_of(
 
 
 def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities:
-    """Return the capabilities that Core lists, supplemented with capabilities that are known by the
-    model's name. The capabilities of an application are unknown.
+    """Return the capabilities that Core lists, supplemented with capabilities that are known from
+    the model's name. The capabilities of an application are unknown.
 
     Core reports an unset flag as false, so false means unknown. If the operator has confirmed
     Core's flags, a false `tools` flag means that the model does not support tools.
@@ -199,7 +199,7 @@ def reported_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities
 
 
 def localized_text(value: Any, locale: str) -> str:
-    """Return a text of Core's metadata, in the caller's language if it is translated."""
+    """Return a text from Core's metadata, in the caller's language if it is translated."""
     if isinstance(value, Mapping):
         return localize_text({str(key): str(text) for key, text in value.items()}, locale)
     return value if isinstance(value, str) else ""
@@ -210,8 +210,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit on prompt and output tokens together. If Core sets none, return the prompt
-    token limit or None.
+    """Return the limit on prompt and output tokens together. If Core sets no such limit, return the
+    limit on prompt tokens, or None.
     """
     if not isinstance(limits, Mapping):
         return None
@@ -247,7 +247,7 @@ async def fetch_toolset(calls: Calls, name: str) -> Mapping[str, Any] | None:
 
 
 async def application(calls: Calls, deployment_id: str) -> Mapping[str, Any]:
-    """Return Core's metadata of an application that offers its tools over MCP. Raises
+    """Return Core's metadata for an application that offers its tools over MCP. Raises
     `DeploymentNotFound` if the caller cannot use it, `Unsupported` if it has no MCP endpoint, and
     `ServiceFailed` if Core fails.
     """

@@ -56,8 +56,8 @@ class DialEmbeddings:
     headers: Mapping[str, str] = field(repr=False)
 
     async def ask(self, body: Mapping[str, Any]) -> bytes:
-        """Send a request, and return the body of the response. Raises `ServiceFailed`, also for an
-        unknown deployment.
+        """Send a request, and return the body of the response. Raises `ServiceFailed`, including
+        for an unknown deployment.
         """
         path = f"/openai/deployments/{self.name}/embeddings"
         place = target(path, {"api-version": self.calls.core.api_version})

@@ -45,8 +45,8 @@ def resource_path(core: Core, path: str, kind: str = FILES) -> str:
 
 @contextmanager
 def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
-    """Convert the errors of reading a resource. Raises `FileMissing` if Core rejects the path, and
-    `FileRefused` if the body is too large.
+    """Convert Core's errors while a resource is read. Raises `FileMissing` if Core rejects the
+    path, and `FileRefused` if the body is too large.
 
     `noun` is the word for the resource in the error message for a body of more than `most_bytes`.
     """
@@ -106,7 +106,7 @@ async def get_pages(
 
 
 def flatten_folders(items: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the entries of a listing, and of the folders in it."""
+    """Yield the entries in a listing and in its folders."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, Mapping):
             yield item

@@ -67,9 +67,7 @@ class Skills:
         return self.listed[folder]
 
     async def list(self, folder: str) -> tuple[tuple[str, ...], str]:
-        """Return the readable files of a skill, and the reason why the list is incomplete, or
-        "".
-        """
+        """Return the readable files in a skill, and the reason why the list is incomplete, or ""."""
         try:
             found, is_all = await get_pages(
                 self.calls,

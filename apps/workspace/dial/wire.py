@@ -30,7 +30,7 @@ class DialFile:
 
 @dataclass(frozen=True, slots=True)
 class CoreResponse:
-    """A response of DIAL Core. The names of `headers` are in lower case."""
+    """A response from DIAL Core. The names of `headers` are in lower case."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
@@ -39,7 +39,7 @@ class CoreResponse:
 
 @functools.lru_cache(maxsize=8)
 def endpoint_of(url: str) -> HttpEndpoint:
-    """Return the URL and the headers of requests to it. Raises `InvalidURL` or
+    """Return the URL and the headers for requests to it. Raises `InvalidURL` or
     `UnsupportedProtocol` if the URL cannot be used.
     """
     place = URL(url.rstrip("/"))
@@ -55,8 +55,8 @@ async def send_request(
     limits: Limits,
     content: bytes = b"",
 ) -> StreamedResponse:
-    """Send a request, and return the response. The caller closes its body. `target` is an encoded
-    path with its query.
+    """Send a request, and return the response. The caller must close its body. `target` is an
+    encoded path with its query.
 
     Raises `HTTPError` if Core cannot be reached or does not respond, `InvalidURL` if its URL cannot
     be used, and `EgressRefused` if the connection is not allowed.

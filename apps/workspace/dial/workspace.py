@@ -39,7 +39,8 @@ deployment does not exist, and `ServiceFailed` if Core does not respond.
 
 
 class DialWorkspace:
-    """The workspace of one request, because Core's keys are valid for one request only.
+    """The workspace for one request. It is not reused, because Core's keys are valid for only one
+    request.
 
     Every method raises `ServiceFailed` if a call to Core fails.
     """
@@ -53,7 +54,7 @@ class DialWorkspace:
         """The applications whose calls led to this run, outermost first."""
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:
-        # The key of the request pays for the calls, never a key of the installation.
+        # The calls are charged to the request's key, never to one of the installation's keys.
         inner = copy.copy(self)
         inner.chain = (*self.chain, application)
         return inner

@@ -23,8 +23,8 @@ class BodyUnreadable(HTTPError):
 async def read_body(response: Response, limit: int) -> bytes:
     """Return the whole decompressed body of a streamed response.
 
-    Raises `ResponseBodyTooLarge` above `limit` bytes, `BodyUnreadable` for an unknown or corrupt
-    compression, and the client's own errors.
+    Raises `ResponseBodyTooLarge` if the body exceeds `limit` bytes, `BodyUnreadable` if its
+    compression is unknown or its data is corrupt, and the client's own errors.
     """
     return b"".join([chunk async for chunk in stream_body(response, limit)])
 

@@ -1,5 +1,5 @@
-"""Provides the HTTP clients for this server's own calls. All callers share one client for each
-level of trust.
+"""Provides the HTTP clients for this server's own calls. All callers share one client per level of
+trust.
 
 The clients pool connections. They store no cookies, follow no redirects and ignore the
 environment's proxy variables. Only this package may import the HTTP library, so this module exports
@@ -31,12 +31,12 @@ from apps.workspace.egress.per_loop import loop_object
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
-"""The read timeout in seconds for callers that set none."""
+"""The read timeout in seconds for callers that do not set one."""
 LIMITS = httpx.Limits(max_connections=200, max_keepalive_connections=50, keepalive_expiry=15)
 
 
 def parse_url(text: str) -> URL:
-    """Parse a URL. Raises `InvalidURL`, also if the host name is invalid."""
+    """Parse a URL. Raises `InvalidURL`, including for an invalid host name."""
     url = URL(text)
     try:
         _ = url.host
@@ -66,7 +66,7 @@ def make_client(trust: Trust) -> AsyncClient:
 
 
 class NoCookies(CookieJar):
-    """A cookie jar that stores no cookies, so that the session of one caller is not sent with
+    """A cookie jar that stores no cookies, so that one caller's session cookie is not sent with
     another caller's request.
     """
 

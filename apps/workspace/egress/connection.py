@@ -80,7 +80,7 @@ class HttpConnection(asyncio.Protocol):
     async def send(
         self, data: bytes, *, idle_seconds: float, write_seconds: float, total_seconds: float
     ) -> None:
-        """Begin an exchange by sending a request. The exchange may last `total_seconds`.
+        """Begin an exchange by sending a request. The exchange may last up to `total_seconds`.
 
         `idle_seconds` is the timeout for all headers, and then for each read of the body. Raises
         `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a timeout.
@@ -248,7 +248,7 @@ class HttpConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         is_end = self.failure is None and not self.is_framed
         if is_end and self.has_head and not self.is_complete:
-            self.is_complete = True  # The body ends with the connection.
+            self.is_complete = True  # The end of the connection ends the body.
             self.wake()
         return False
 

@@ -15,8 +15,8 @@ IDLE_SECONDS = 15.0
 timeout of common proxies.
 """
 MOST_IDLE = 256
-"""The maximum number of idle connections per origin in the pool. The number of runs limits the
-connections in use.
+"""The maximum number of idle connections per origin in the pool. Connections in use are limited
+only by the number of runs.
 """
 
 

@@ -1,8 +1,8 @@
 """Fetches URLs that models and users provide: only from public addresses, without credentials, and
 with limits on size and time.
 
-The client checks every address before it connects. This module follows redirects itself and checks
-each redirect like the first URL.
+The client checks every address before it connects. This module follows redirects itself, and checks
+each of them in the same way as the first URL.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 NAME_BYTES = 200
-"""The maximum length of a file name in bytes. File systems allow 255, which leaves room for a
+"""The maximum length of a file name in bytes. File systems allow 255 bytes, so there is room for a
 prefix.
 """
 
@@ -195,8 +195,8 @@ def redact_url(url: str) -> str:
 
 
 def name_of_file(url: str, disposition: str, content_type: str) -> str:
-    """Return the file name from the Content-Disposition header, otherwise from the URL's path,
-    otherwise from a hash of the URL.
+    """Return the file name from the Content-Disposition header. If there is none, use the URL's
+    path or, as a last resort, a hash of the URL.
     """
     name = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
     if name:

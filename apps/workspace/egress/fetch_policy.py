@@ -1,5 +1,5 @@
-"""Defines the rules for fetching external URLs: the rules of the installation, which an application
-may restrict further.
+"""Defines the rules for fetching external URLs: the installation's rules, which an application may
+restrict further.
 
 Every host, including the host of each redirect, is checked before its name is resolved.
 """
@@ -14,7 +14,9 @@ from apps.workspace.egress.clients import URL, InvalidURL
 from apps.workspace.egress.guard import Trust
 
 Barrier = Literal["admin", "builder", "admin_allowlist", "builder_allowlist"]
-"""The setting or host list, of the installation or of the application, that forbids a fetch."""
+"""The setting or host list that forbids a fetch: the installation's (`admin`) or the application's
+(`builder`).
+"""
 BARRIERS: dict[Barrier, str] = {
     "admin": "External URL fetching is disabled by operator policy (EXTERNAL_URL_FETCH_ENABLED).",
     "builder": (
@@ -86,8 +88,8 @@ class OperatorPolicy(ServicePolicy):
 
 
 def is_listed(host: str, patterns: Iterable[str]) -> bool:
-    """Return True if a pattern equals the host or, in the form `*.suffix`, matches it as a
-    subdomain. IP addresses never match.
+    """Return True if the host equals a pattern, or is a subdomain that a pattern of the form
+    `*.suffix` matches. IP addresses never match.
     """
     name = ascii_host(host)
     if not name or is_ip_literal(name):

@@ -1,7 +1,7 @@
 """Checks the IP addresses of hosts before a connection is opened.
 
 This module resolves a name and checks each address, and connections use exactly these addresses.
-Redirects, DNS rebinding and unusual spellings of an address can therefore not bypass the check.
+Redirects, DNS rebinding and unusual spellings of an address therefore cannot bypass the check.
 """
 
 import asyncio
@@ -87,16 +87,14 @@ async def resolve(host: str, port: int) -> list[HostAddress]:
     loop = asyncio.get_running_loop()
     try:
         rows = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (
-        socket.gaierror,
-        UnicodeError,
-    ) as error:  # IDNA raises it for an empty or overlong label.
+    except (socket.gaierror, UnicodeError) as error:
+        # The IDNA codec raises UnicodeError for an empty or overlong label.
         raise HostUnknown(host, error) from error
     return list(dict.fromkeys(HostAddress(str(row[4][0]), port) for row in rows))
 
 
 def check_not_metadata(host: str) -> None:
-    """Raise `EgressRefused` if the host is the metadata service of a cloud."""
+    """Raise `EgressRefused` if the host is a cloud metadata service."""
     if bare_host(host) in METADATA_NAMES:
         raise EgressRefused(
             f"The host {host!r} is a cloud metadata service. Requests to it are blocked."
@@ -104,8 +102,8 @@ def check_not_metadata(host: str) -> None:
 
 
 def check_written_host(trust: Trust, host: str) -> None:
-    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or the metadata
-    service of a cloud.
+    """Raise `EgressRefused` if the host is a blocked IP address, `localhost`, or a cloud metadata
+    service.
 
     Other names are not resolved here.
     """
@@ -143,7 +141,7 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
 
 
 def is_allowed(host: str, allowlist: Iterable[str]) -> bool:
-    """Return True if an entry of the allowlist equals the host, or is `*.suffix` and the host ends
+    """Return True if an entry in the allowlist equals the host, or is `*.suffix` and the host ends
     in `.suffix`.
     """
     name = bare_host(host)

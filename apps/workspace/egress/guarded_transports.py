@@ -1,4 +1,4 @@
-"""Implements transports for httpx and httpx2 clients, which connect only to checked addresses.
+"""Implements transports for httpx and httpx2 clients. They connect only to checked addresses.
 
 The libraries' own transports do not accept a network backend, but the connection pools below them
 do. Both libraries and their pools have the same interface.
@@ -22,7 +22,7 @@ from apps.workspace.egress.headers import with_mark
 class GuardedBackend:
     """Wraps the network backend of httpcore or httpcore2, and connects only to checked addresses.
 
-    `failed` is the library's error for a connection that cannot be established.
+    `failed` is the library's exception class for a connection that cannot be established.
     """
 
     def __init__(self, inner: Any, trust: Trust, failed: type[Exception]) -> None:

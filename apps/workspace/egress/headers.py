@@ -9,8 +9,8 @@ from apps.accounts.own_requests import OWN_REQUEST, is_own_host
 from apps.datetimes import read_http_date
 
 MARK = (OWN_REQUEST.encode(), b"1")
-"""The header of requests that this site sends to itself, so that they do not count as requests of a
-local program.
+"""The header of requests that this site sends to itself, so that they do not count as requests from
+a local program.
 """
 TRANSPORT_HEADERS = frozenset(
     {"connection", "content-length", "expect", "host", "te", "trailer", "transfer-encoding"}

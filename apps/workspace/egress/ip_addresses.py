@@ -34,9 +34,7 @@ PRIVATE: tuple[IPNetwork, ...] = (
 )
 NEVER: tuple[IPNetwork, ...] = (
     IPv4Network("0.0.0.0/8"),  # Reaches the machine itself on Linux.
-    IPv4Network(
-        "168.63.129.16/32"
-    ),  # Used by Azure's agents, which hand out the machine's secrets.
+    IPv4Network("168.63.129.16/32"),  # Azure's agents, which hand out the machine's secrets.
     IPv4Network("169.254.0.0/16"),
     IPv4Network("192.0.0.0/24"),
     IPv4Network("192.0.2.0/24"),

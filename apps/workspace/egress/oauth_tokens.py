@@ -72,7 +72,7 @@ class ClientTokens:
 
 
 class TokenCache:
-    """Caches the tokens of the credentials that this event loop used most recently."""
+    """Caches the tokens for the credentials that this event loop used most recently."""
 
     def __init__(self) -> None:
         self.tokens: dict[ClientIdSecretAuthorization, ClientTokens] = {}

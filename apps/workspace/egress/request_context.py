@@ -25,7 +25,7 @@ LINE_ENDS = (b"\n", b"\r")
 Rewrite = Callable[[bytes], list[bytes]]
 """A function that converts a message from a server to the messages that the SDK reads."""
 Takes = Callable[[bytes], bool]
-"""A function that returns True if the SDK should read a message of an event stream."""
+"""A function that returns True if the SDK should read a message from an event stream."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class RequestContext:
 
     @property
     def is_final(self) -> bool:
-        """Return True if another request of the same operation would fail for the same reason.
+        """Return True if another request for the same operation would fail for the same reason.
 
         A 5xx with a JSON-RPC error comes from a running server that rejected one method.
         """
@@ -111,13 +111,13 @@ def take_all(message: bytes) -> bool:
 
 
 class RewrittenMessages:
-    """Rewrites the messages of a body that arrives in chunks: a JSON body, or the data of each
+    """Rewrites the messages in a body that arrives in chunks: a JSON body, or the data of each
     event.
 
     Events that are too long remain unchanged. If `rewrite` returns several messages for an event's
     message, each of them becomes an event. A JSON body is reduced to the last message, unless
-    `as_events` is set. Messages that `takes` rejects are dropped from events. A last event without
-    a final blank line gets one, because the SDK would ignore the event otherwise.
+    `as_events` is true. Messages that `takes` rejects are dropped from events. If the blank line
+    after the last event is missing, it is added, because the SDK would otherwise ignore the event.
     """
 
     def __init__(
@@ -135,8 +135,7 @@ class RewrittenMessages:
         self.name = b""
         self.is_too_long = False
         self.is_after_return = False
-        """True if the last line ended with a carriage return, so that a line feed may still follow.
-        """
+        """True if the last line ended with a carriage return. A line feed may still follow."""
 
     def feed(self, chunk: bytes) -> bytes:
         self.buffer += chunk
@@ -227,11 +226,11 @@ def event_of(message: bytes) -> bytes:
 
 
 class LimitedBody(httpx2.AsyncByteStream):
-    """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure
-    of one request.
+    """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as a failure of
+    only that request.
 
-    Unpaired surrogates are replaced, because SDKs reject them. `ends_at` is a time by the event
-    loop's clock, or None for no limit. `messages` rewrites the messages.
+    Unpaired surrogates are replaced, because SDKs reject them. `ends_at` is the deadline on the
+    event loop's clock, or None for no limit. `messages` rewrites the messages.
     """
 
     def __init__(

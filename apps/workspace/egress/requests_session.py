@@ -52,8 +52,8 @@ class GuardedAdapter(BaseAdapter):
 
 
 async def exchange(request: requests.PreparedRequest) -> requests.Response:
-    """Send a request. Raises `EgressRefused`, also for a URL without TLS whose host is not on the
-    allowlist.
+    """Send a request. Raises `EgressRefused`, including for a URL without TLS whose host is not on
+    the allowlist.
     """
     url = parse_url(request.url or "")
     if url.scheme != "https" and not is_allowed(url.host, settings.PRIVATE_NETWORK_ALLOWLIST):

@@ -21,8 +21,8 @@ from apps.workspace.egress.clients import CONNECT_SECONDS, READ_SECONDS, NoCooki
 def make_sdk_client(
     transport: httpx2.AsyncBaseTransport, headers: dict[str, str] | None = None
 ) -> AsyncClient:
-    """Return a client for an SDK. It sends requests with `transport`, and has all features of the
-    library. The caller closes it.
+    """Return a client for an SDK. It sends requests with `transport`, and has all of the library's
+    features. The caller must close it.
     """
     return AsyncClient(
         transport=transport,

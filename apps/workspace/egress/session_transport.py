@@ -1,5 +1,5 @@
-"""Implements the HTTP transport of an SDK with sessions. It sends each request within the limits of
-the request's `RequestContext`.
+"""Implements the HTTP transport for an SDK with sessions. It sends each request within the limits
+of the request's `RequestContext`.
 """
 
 import asyncio
@@ -37,8 +37,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is their renewable
-    token, or "".
+    """The headers and query parameters that authenticate a request. `token` is the renewable token
+    in them, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -94,9 +94,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
         """
         context = CURRENT.get() or RequestContext()
         if request.method != "POST" and self.broken is None:
-            context = (
-                context.fresh()
-            )  # The SDK itself sends the listening request and the end of the session.
+            # The SDK itself sends the listening request and the request that ends the session.
+            context = context.fresh()
         if context.is_final:
             # The SDK would fall back to another request, which may fail for a different reason.
             return httpx2.Response(context.status, request=request)
@@ -147,9 +146,9 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
     ) -> httpx2.Response:
         """Return the response with a body that is limited in time and size.
 
-        A listening GET has no limits: it lasts as long as the session, and its reader limits
-        events. A JSON list of messages becomes an event stream, because the SDK reads only one
-        message of a JSON body.
+        A listening GET has no limits: it lasts as long as the session, and its reader limits the
+        size of events. A JSON list of messages becomes an event stream, because the SDK reads only
+        one message from a JSON body.
         """
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         most = self.most_bytes * STREAM_FACTOR if is_stream else self.most_bytes
@@ -226,8 +225,8 @@ def make_session_client(
     select: Select,
     broken: Broken | None = None,
 ) -> Any:
-    """Return an httpx2 client for an SDK with sessions; the caller closes it. `rewrite` gets each
-    message before the SDK reads it, and `select` gets the body of each request.
+    """Return an httpx2 client for an SDK with sessions. The caller must close it. `rewrite`
+    receives each message before the SDK reads it, and `select` receives the body of each request.
     """
     inner = Httpx2Transport(trust, LIMITS)
     return make_sdk_client(

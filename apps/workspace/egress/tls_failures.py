@@ -1,4 +1,4 @@
-"""Explains failures of TLS connections that a retry does not fix."""
+"""Explains TLS failures that a retry does not fix."""
 
 import ssl
 

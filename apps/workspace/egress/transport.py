@@ -1,4 +1,4 @@
-"""Implements the HTTP transport of SDK clients whose responses are streams of tokens.
+"""Implements the HTTP transport for SDK clients whose responses are streams of tokens.
 
 SDKs use httpx2's requests, responses, exceptions and timeouts. Only the code between the socket and
 the reader is our own, because the library's code takes more time per token than the rest of a run.
@@ -36,7 +36,7 @@ exchange.
 
 
 class ResponseTooLarge(Exception):
-    """Raised if the body has more than `limit` bytes."""
+    """Raised if the body is larger than `limit` bytes."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"The response is larger than {limit} bytes.")
@@ -61,8 +61,8 @@ class Body(httpx2.AsyncByteStream):
             yield chunk
 
     async def chunks(self, limit: int) -> AsyncIterator[bytes]:
-        """Yield the body in chunks. Raises httpx2's errors, and `ResponseTooLarge` if the body has
-        more than `limit` bytes.
+        """Yield the body in chunks. Raises httpx2's errors, and `ResponseTooLarge` if the body is
+        larger than `limit` bytes.
         """
         size = 0
         while chunk := await self.read_chunk():
@@ -146,7 +146,7 @@ class StreamedResponse(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """A URL, with the headers that every request to it has."""
+    """A URL, and the headers that are sent with every request to it."""
 
     origin: Origin
     path: bytes

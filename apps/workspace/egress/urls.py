@@ -22,7 +22,7 @@ class OperatorUrl:
     parts: SplitResult
     """The parts of the full URL."""
     is_site: bool
-    """True if the URL began with `/`, so that it is on this server."""
+    """True if the URL began with `/`, which means that it is on this server."""
 
     @property
     def trust(self) -> Trust:

@@ -205,7 +205,7 @@ def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
             raise ValueError(f"{path.name} is not the expected file.")
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    # The file has eight bytes with the length of a JSON header, then the header, then the tensors.
+    # The file consists of eight bytes with the header's length, a JSON header, and the tensors.
     start = 8 + int.from_bytes(mapped[:8], "little")
     header = json.loads(mapped[8:start])
     return {

@@ -18,10 +18,10 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vectors of some texts, in the order of the texts."""
+    """The vectors of several texts, in the same order as the texts."""
 
     model: str
-    """The name to store with the vectors. Vectors of different models are not compared."""
+    """The name to store with the vectors. Vectors from different models are not compared."""
     vectors: Vectors
     """One row of unit length for each text, so that the product of two rows is their cosine. The
     row of a text without content consists of zeros.

@@ -1,4 +1,4 @@
-"""Requests embeddings from a service with OpenAI's embeddings API."""
+"""Requests embeddings from a service through OpenAI's embeddings API."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,8 +51,8 @@ class ServiceEmbedder:
     """Parameters that are added to every request."""
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """Embed texts. Texts without content get zeros and are not sent, because services reject
-        them. Raises `ServiceFailed` if all attempts fail.
+        """Embed texts. Texts without content get vectors of zeros and are not sent, because
+        services reject them. Raises `ServiceFailed` if all attempts fail.
         """
         filled = [bool(text.strip()) for text in texts]
         cut = [shorten_to_tokens(well_formed(text), self.window) for text in texts if text.strip()]

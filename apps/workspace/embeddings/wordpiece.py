@@ -1,6 +1,4 @@
-"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to IDs of a
-vocabulary.
-"""
+"""Implements WordPiece, the tokenizer of BERT's uncased models. It converts text to token IDs."""
 
 import re
 import unicodedata
@@ -33,7 +31,9 @@ class WordPiece:
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return the IDs of the text's first tokens, at most `most`, without the start and end tokens."""
+        """Return the IDs of up to `most` tokens from the beginning of the text, without the start
+        and end tokens.
+        """
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:
@@ -74,8 +74,8 @@ def split_words(text: str) -> Iterator[str]:
 
 
 def clean(character: str) -> str:
-    """Return a white-space character as a space, a control character as "", and any other character
-    unchanged.
+    """Return a space for a white-space character, "" for a control character, and any other
+    character unchanged.
     """
     if character in "\t\n\r" or character == " ":
         return " "

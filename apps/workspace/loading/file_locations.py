@@ -1,4 +1,4 @@
-"""Classifies URLs of files: a stored file, an external URL, or a URL that cannot be loaded."""
+"""Classifies file URLs as stored files, external URLs, or URLs that cannot be loaded."""
 
 import re
 import unicodedata
@@ -61,7 +61,7 @@ def location_of_path(text: str) -> FileLocation:
 
 
 def location_of_url(text: str) -> FileLocation:
-    # Parse with the library that connects, so that both find the same host.
+    # Use the HTTP client's own parser, so that the check and the client see the same host.
     try:
         has_host = bool(urlsplit(text).hostname)
     except ValueError:

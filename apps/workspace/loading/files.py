@@ -27,7 +27,7 @@ class LoadedFile:
     path: str = ""
     """The path in the storage, or "" for a fetched file or a data: URI."""
     charset: str = ""
-    """The encoding that the server declared for a text, or ""."""
+    """The encoding that the server declared for a text file, or ""."""
     version: str = ""
     """A string that changes with the content of a stored file, or "" for other files."""
 
@@ -43,8 +43,8 @@ def check_download_size(size: int, limit: int) -> None:
 
 
 def as_data(file: LoadedFile) -> str:
-    """Return the file as the `data` of an attachment in DIAL's messages: plain text for a text,
-    base64 for any other type.
+    """Return the file's content for the `data` field of a DIAL attachment: plain text for a text
+    file, base64 for any other type.
     """
     if file.type.startswith("text/"):
         return file.content.decode(best_encoding(file.content), "replace")
@@ -63,8 +63,8 @@ def read_data_uri(uri: str, limit: int) -> LoadedFile:
     if not comma:
         raise FileRefused("A data: URI has no comma before its data.")
     is_base64 = "base64" in options
-    # Checked before decoding: percent-encoding takes up to 3 characters per byte, base64 takes 4
-    # for 3 bytes.
+    # Checked before decoding: percent-encoding takes up to 3 characters per byte, and base64
+    # takes 4 characters for 3 bytes.
     check_download_size(len(payload) * 3 // 4 - 2 if is_base64 and "%" not in payload else 0, limit)
     check_download_size(-(-len(payload) // 3), limit)
     content = unquote_to_bytes(payload)

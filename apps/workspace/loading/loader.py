@@ -31,8 +31,8 @@ POSSIBLE = "Use the path of a file (files/…) or an http(s) URL."
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """Loads the files of a run. It adds to `taint` every source that belongs neither to the caller
-    nor to the operator.
+    """Loads the files of a run. Sources that belong neither to the caller nor to the operator are
+    added to `taint`.
     """
 
     files: Files
@@ -124,8 +124,8 @@ class Loader:
         return info
 
     async def keep(self, file: LoadedFile) -> FileInfo:
-        # The name is the hash: equal content results in the same file, and other content never
-        # replaces it.
+        # The name contains the content's hash, so identical content is stored only once, and
+        # different content never overwrites it.
         digest = hashlib.sha256(file.content).hexdigest()[:16]
         named = file.name if digest in file.name else f"loaded/{digest}/{file.name}"
         return await self.files.keep(named, file.content, file.type)
@@ -134,7 +134,7 @@ class Loader:
         return await self.files.info(await self.path_of(url, location))
 
     async def path_of(self, url: str, location: FileLocation) -> str:
-        """Return the path of a stored file. Raises `FileRefused` if the URL is not the URL of a
+        """Return the path of a stored file. Raises `FileRefused` if the URL does not refer to a
         stored file.
         """
         match location.kind:

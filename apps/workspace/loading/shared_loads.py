@@ -1,5 +1,5 @@
-"""Defines what all loaders of a run share: the rules for which URLs may be loaded, and the cache of
-loaded files.
+"""Defines what all loaders of a run share: the rules that determine which URLs may be loaded, and
+the cache of loaded files.
 """
 
 import asyncio
@@ -91,16 +91,14 @@ class LoadingRules:
     """The timeout for loading a file."""
     policy: FetchPolicy = field(default_factory=FetchPolicy)
     folder: str = ""
-    """The folder below the caller's home at which relative paths start: "" or a path that ends with
-    a slash.
+    """The folder in the caller's home to which relative paths refer: "" for the home itself, or a
+    path that ends with a slash.
     """
     trusted: tuple[str, ...] = ()
-    """The URLs and paths that the manifest lists, which are trusted. Paths of folders end with a
-    slash.
+    """The URLs and paths in the manifest, which are trusted. Paths of folders end with a slash.
     """
     document_limit: int = 0
-    """The maximum size of a document in the caller's storage whose text is searched or extracted.
-    """
+    """The maximum size in bytes of a stored document whose text is searched or extracted."""
 
     def trusts(self, address: str) -> bool:
         folders = (one for one in self.trusted if one.startswith(ROOT) and one.endswith("/"))

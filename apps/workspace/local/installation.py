@@ -69,8 +69,8 @@ def register_process() -> list[str]:
 
 
 def problems() -> list[str]:
-    """Return one sentence for each difference between the files or keys of this process and of the
-    installation.
+    """Return one sentence for each difference between the files or keys of this process and those
+    of the installation.
     """
     row = Installation.objects.filter(pk=ROW).first()
     return [] if row is None else problems_of(row)
@@ -125,7 +125,7 @@ def adopt_key(row: Installation) -> None:
 
 def fingerprints(row: Installation) -> list[str]:
     """Return the fingerprint of each combination of secret key and salt with which this process can
-    decrypt, newest first.
+    decrypt stored keys, newest first.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [

@@ -1,4 +1,4 @@
-"""Defines the database models of the local workspace: deployments, secrets, stored files and MCP
+"""Defines the database models for the local workspace: deployments, secrets, stored files and MCP
 servers.
 """
 
@@ -169,8 +169,8 @@ class SharedFiles(models.Manager["SharedFile"]):
 
 
 class SharedFile(StoredFile):
-    """A file of the operators in the public bucket. Everyone may read it, unless it was uploaded
-    for an application.
+    """A file that operators stored in the public bucket. Everyone may read it, unless it was
+    uploaded for an application.
     """
 
     objects: ClassVar[SharedFiles] = SharedFiles()
@@ -249,7 +249,7 @@ class McpServer(VersionedRow):
             raise ValidationError(problems)
 
     def parsed_environment(self) -> dict[str, str]:
-        """Parse the environment variables. Raises ValueError, whose message does not quote the
+        """Parse the environment variables. Raises ValueError with a message that does not quote the
         stored text.
         """
         if not self.environment.strip():
@@ -269,5 +269,5 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_argument(value: object) -> bool:
-    # A NUL character would end the argument of a program.
+    # A NUL character would terminate a program's argument.
     return isinstance(value, str) and "\0" not in value

@@ -1,13 +1,13 @@
 """Compares vectors in PostgreSQL if its `vector` extension (pgvector) is installed.
 
 Tables store vectors as bytes in the column `vector`, which remains authoritative. A second column,
-`embedding`, contains copies for comparisons. The Django models do not declare it, so that nothing
-differs without the extension. `migrate` adds the column and fills it for memories. Processes use it
+`embedding`, contains copies for comparisons. The Django models do not declare it, so that they also
+work without the extension. `migrate` adds the column and fills it for memories. Processes use it
 after a restart.
 
 The search is exact. The planner would use an approximate index on the column even though most of
 its results belong to other owners. In a test with 100,000 rows of 100 owners, 60 queries returned
-fewer than five rows each, and found 9 % of the nearest rows. The column must therefore not have an
+fewer than five rows each, and found 9% of the nearest rows. The column must therefore not have an
 index. The index for very large corpora (`apps.workspace.local.corpora.hnsw`) has an expression that
 no query in this module contains.
 """
@@ -34,7 +34,7 @@ transaction.
 # Storage: vectors of up to about 2,000 dimensions stay in their rows, and the bytes are stored out
 # of line, so that a search reads only the pages of the rows. Trigger: it clears the copy if a
 # process that does not know the column changes only the bytes. Its condition contains the column,
-# so it is dropped with the column, and so with the extension.
+# so it is dropped with the column, and therefore also with the extension.
 PREPARATION = """
 ALTER TABLE {table} ADD COLUMN embedding vector;
 ALTER TABLE {table} ALTER COLUMN embedding SET STORAGE MAIN;
@@ -137,8 +137,8 @@ def clear(rows: QuerySet[Any]) -> None:
 
 
 def nearest(rows: QuerySet[Any], vector: bytes, most: int) -> list[tuple[Any, float]] | None:
-    """Return the rows whose vectors have the greatest dot products with the vector, and these
-    products, greatest first.
+    """Return the rows whose vectors have the greatest dot products with the vector, together with
+    these products, greatest first.
 
     Return None if some rows cannot be compared, because they have no copy or a copy with another
     dimension.

@@ -1,7 +1,7 @@
 """Makes an installation read-only during maintenance.
 
-The switch is a column of the installation's row. A process reads it before a write, at most once in
-`MAX_AGE_SECONDS`.
+The switch is a column in the installation's row. A process reads it before a write, at most once
+every `MAX_AGE_SECONDS`.
 """
 
 import time
@@ -20,7 +20,7 @@ on_reset(_known.clear)
 
 
 def switch(*, on: bool) -> None:
-    """Turn the read-only mode on or off. Other processes notice this within `MAX_AGE_SECONDS`."""
+    """Turn read-only mode on or off. Other processes notice this within `MAX_AGE_SECONDS`."""
     register_process()
     since = timezone.now() if on else None
     Installation.objects.filter(pk=ROW).update(read_only_since=since)

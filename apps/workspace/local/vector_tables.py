@@ -1,4 +1,4 @@
-"""Prepares the tables whose vectors PostgreSQL compares, after each migration."""
+"""After each migration, prepares the tables whose vectors PostgreSQL compares."""
 
 from typing import Any
 

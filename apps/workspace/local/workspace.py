@@ -1,5 +1,5 @@
-"""Implements the workspace without DIAL Core, which uses this installation's own deployments,
-database and storage.
+"""Implements the workspace for installations without DIAL Core. It uses this installation's own
+deployments, database and storage.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -64,7 +64,9 @@ async def find_no_application(name: str, workspace: "LocalWorkspace") -> FoundAp
 
 
 class LocalWorkspace:
-    """Implements the workspace without DIAL Core. No database connection is held between calls."""
+    """Implements the workspace for installations without DIAL Core. No database connection is held
+    between calls.
+    """
 
     def __init__(
         self,

@@ -46,8 +46,8 @@ def is_due(collection: MemoryList, now: datetime) -> bool:
 
 
 async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> int:
-    """Search for duplicates if that is due, and merge them. Return the number of memories that were
-    merged into others.
+    """Search for duplicates if a search is due, and merge them. Return the number of memories that
+    were merged into others.
 
     Memories that changed in the meantime are not merged.
     """
@@ -59,16 +59,15 @@ async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> 
     try:
         return await store.change(lambda newest: with_merged(newest, found, made, now))
     except OutdatedVectors:
-        return (
-            0  # A search recomputes the embeddings, and the next stored memory retries the merge.
-        )
+        # A search recomputes the embeddings, and the next stored memory retries the merge.
+        return 0
 
 
 def find_duplicates(collection: MemoryList) -> list[Duplicates]:
     """Return groups of duplicates. Duplicates are merged into the most important memory, or into
     the earliest of equally important memories.
 
-    All pairs are compared: 30 ms for 1,000 memories, about a second for 10,000.
+    All pairs are compared. This takes 30 ms for 1,000 memories, and about a second for 10,000.
     """
     memories = collection.memories
     order = sorted(
@@ -95,8 +94,8 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Group the memories with equal texts whose embeddings are unusable. Each group is a position
-    in `ranked`, and the positions of its duplicates.
+    """Group the memories with equal texts whose embeddings are unusable. Each group consists of a
+    position in `ranked` and the positions of its duplicates.
     """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):

@@ -2,7 +2,7 @@
 exports.
 
 In addition to the format's required fields, a file contains the name of the embedding model, and
-our own metadata for each memory. If a file names no model, the embeddings are recomputed.
+our own metadata for each memory. If a file does not name a model, the embeddings are recomputed.
 """
 
 from collections.abc import Iterable, Sequence

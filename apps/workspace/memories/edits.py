@@ -33,8 +33,8 @@ class OutdatedVectors(Exception):
 def check_memory(
     memory: MemoryItem, categories: Sequence[str] | None = None, longest: int = CONTENT_CHARACTERS
 ) -> MemoryItem:
-    """Return the memory with its texts tidied. `categories` lists the allowed categories, or is
-    None if any category is allowed.
+    """Return the memory with its text fields cleaned up. `categories` lists the allowed categories,
+    or is None if any category is allowed.
 
     Raises `MemoryRefused` if the memory is invalid.
     """
@@ -160,8 +160,8 @@ def with_fields(
     embeddings: Embeddings | None,
     categories: Sequence[str] | None = None,
 ) -> ChangedMemories[MemoryItem]:
-    """Return the collection with the `fields` of the memory `id` changed. `embeddings` are the
-    embeddings of its new content, or None if the content does not change.
+    """Return the collection with the `fields` of the memory `id` changed. `embeddings` contains the
+    embedding of its new content, or None if the content does not change.
 
     Raises `MemoryMissing`, `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors
     come from a different model.
@@ -202,8 +202,8 @@ def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
 def with_vectors(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings
 ) -> ChangedMemories[bool]:
-    """Return the collection with new vectors, and True. If its memories are no longer `memories`,
-    return it unchanged, and False.
+    """Return the collection with new vectors, and True. If its memories have changed and are no
+    longer equal to `memories`, return the unchanged collection, and False.
     """
     if collection.memories != tuple(memories):
         return ChangedMemories(collection, False)

@@ -2,8 +2,7 @@
 half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
-behind it. Another caller that adds to the same array, because the first change was not stored, gets
-a copy.
+after it. If that change is not stored, the next caller that adds to the same array gets a copy.
 """
 
 from threading import Lock
@@ -54,7 +53,7 @@ def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
     rows = spare.claim(len(vectors), count) if spare is not None else None
     if spare is None or rows is None:
         space = count + max(LEAST_SPARE_ROWS, count // SHARE)
-        # NumPy keeps a base only if it has its own class.
+        # NumPy keeps an array as the base of its views only if the array has its own class.
         rows = np.empty((space, vectors.shape[1]), np.float32).view(ArrayWithSpareRows)
         rows[: len(vectors)] = vectors
         spare = SpareRows(rows, count)

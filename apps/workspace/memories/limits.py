@@ -14,4 +14,4 @@ IMPORT_BYTES = 8 * 1024 * 1024
 an import recomputes.
 """
 HIGHEST_ID = 2**53
-"""The upper limit for IDs, because programs that parse JSON may round greater numbers."""
+"""The upper limit for IDs, because programs that parse JSON may round larger numbers."""

@@ -32,7 +32,7 @@ from apps.workspace.memories.similarity import nearest_memories
 T = TypeVar("T")
 
 ATTEMPTS = 5
-"""The maximum number of attempts at a change, because other processes may change the memories'
+"""A change is attempted up to this many times, because other processes may change the memories'
 vectors in the meantime.
 """
 BATCH = 64
@@ -121,8 +121,8 @@ async def update(
 
 
 async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
-    """Delete the memory `id`, with the originals that were merged into it, and return it. Raises
-    `MemoryMissing` if there is none.
+    """Delete the memory `id` together with the originals that were merged into it, and return it.
+    Raises `MemoryMissing` if there is none.
     """
     merges = await store.merges()
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
@@ -144,10 +144,10 @@ async def merges(store: MemoryStore) -> Sequence[MergedMemories]:
 
 
 async def undo(store: MemoryStore, embedder: Embedder, id: int) -> tuple[MemoryItem, ...]:
-    """Undo a merge: replace the merged memory with its originals, and return these.
+    """Undo a merge: replace the merged memory with its originals, and return them.
 
     The originals are not merged again. Raises `MemoryMissing` if there is no such merge, and
-    `MemoryRefused` if the collection would be too full.
+    `MemoryRefused` if the collection would exceed its limit.
     """
     merge = next((merge for merge in await store.merges() if merge.id == id), None)
     if merge is None:
@@ -174,10 +174,11 @@ async def export(store: MemoryStore) -> bytes:
 
 
 async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int:
-    """Add the memories of an export whose content the collection does not have yet. Return the
-    number of added memories.
+    """Add the memories in an export whose content is not yet in the collection. Return the number
+    of added memories.
 
-    Raises `MemoryRefused` if the file or a memory is invalid, or the collection would be too full.
+    Raises `MemoryRefused` if the file or a memory is invalid, or if the collection would exceed its
+    limit.
     """
     memories = await asyncio.to_thread(document.read_import, content)
     contents = {memory.content for memory in (await store.load()).memories}

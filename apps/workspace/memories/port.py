@@ -18,7 +18,7 @@ GENERAL = "general"
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
 """The fraction of unknown tokens above which embeddings are unusable: two Chinese sentences without
-a common word had a cosine of 1.0 with all-MiniLM-L6-v2.
+a common word had a cosine similarity of 1.0 with all-MiniLM-L6-v2.
 """
 
 
@@ -31,7 +31,9 @@ class MemoryItem:
     """A fact that an application remembers about its user."""
 
     id: int
-    """The Unix second in which the memory was stored, or the next second that is not in use."""
+    """The Unix time in seconds at which the memory was stored, or the next number that is not in
+    use.
+    """
     content: str
     importance: float = IMPORTANCE  # from 0 to 1
     category: str = GENERAL
@@ -39,7 +41,7 @@ class MemoryItem:
     unknown_share: float = 0.0
     """The fraction of the memory's tokens that the embedding model does not know."""
     is_separate: bool = False
-    """True if the owner has undone a merge, so that the memory is never merged again."""
+    """True if the owner has undone a merge of this memory. It is never merged again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ class MemoryHit:
 
 @dataclass(frozen=True, slots=True)
 class MergedMemories:
-    """Memories that were merged because their meaning is similar."""
+    """Memories that were merged because their meanings are similar."""
 
     id: int
     survivor: int
@@ -68,7 +70,7 @@ class MemoryList:
 
     memories: tuple[MemoryItem, ...] = ()
     vectors: Vectors = field(default_factory=no_vectors, repr=False)
-    """The embeddings of the memories by `model`, in the same order."""
+    """The memories' embeddings, which `model` computed, in the same order."""
     model: str = ""
     deduplicated_at: datetime | None = None
     """The time of the last search for duplicates, or None."""
@@ -162,13 +164,13 @@ class MemoryStore(Protocol):
     async def change(self, change: Change[T]) -> T:
         """Apply a change to the newest collection, and store the new collection if it differs.
 
-        The change may be called several times, if another process stored a change first. Raises the
+        The change may be called several times if another process stores a change first. Raises the
         errors of the change.
         """
         ...
 
     async def merges(self) -> Sequence[MergedMemories]:
-        """Return the merges of the last 30 days, oldest first."""
+        """Return the merges from the last 30 days, oldest first."""
         ...
 
     async def delete_all(self) -> None:

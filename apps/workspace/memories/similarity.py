@@ -1,5 +1,5 @@
-"""Finds the memories most similar to a query: by embeddings or, if these are unusable, by common
-letters.
+"""Finds the memories most similar to a query: by embeddings or, if these are unusable, by the
+letters that they have in common.
 """
 
 from collections.abc import Iterator, Sequence

@@ -27,9 +27,9 @@ from apps.workspace.oauth.services import SignInService, find_service, read_scop
 logger = logging.getLogger(__name__)
 
 AHEAD = timedelta(seconds=60)
-"""A token is refreshed this long before it expires, because a call takes time."""
+"""A token is refreshed this long before it expires, so that it does not expire during a call."""
 LEASE = timedelta(seconds=45)
-"""The duration of the lease for refreshing a token. It exceeds the timeout of a request to a
+"""The duration of the lease for refreshing a token. It exceeds the timeout for a request to a
 sign-in service.
 """
 LOOK_SECONDS = 0.2
@@ -72,7 +72,7 @@ class RequiredAccount:
 
 
 async def find_account(required: RequiredAccount, bucket: str) -> ToolAccount | None:
-    """Return the account with which the user is signed in, or None if the user has to sign in."""
+    """Return the user's connected account, or None if the user has to sign in."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(required, bucket)
     return found
 
@@ -105,7 +105,8 @@ async def ask_for(required: RequiredAccount, bucket: str) -> ToolAccount:
 
 def prepare_account(required: RequiredAccount, bucket: str, service: SignInService) -> ToolAccount:
     """Record that the user was asked to sign in, and return the account's row. A sign-in that was
-    begun in another tab can still be completed, unless the server now uses another sign-in service.
+    started in another tab can still be completed, unless the server now uses another sign-in
+    service.
 
     Raises `SignInFailed` if another sign-in would not help.
     """
@@ -159,8 +160,8 @@ def service_of(account: ToolAccount) -> SignInService:
 
 
 async def access_token(id: UUID, refused: str = "") -> str:
-    """Return the account's access token, refreshed if it expires soon or equals the rejected token
-    `refused`. Return "" if the user has to sign in.
+    """Return the account's access token, or "" if the user has to sign in. The token is refreshed
+    first if it expires soon or if it is `refused`, the token that the server rejected.
 
     Only one process at a time refreshes a token. Raises `ToolError` if the refresh fails and the
     old token is not valid.
@@ -200,7 +201,7 @@ def is_valid(account: ToolAccount, refused: str) -> bool:
 
 def may_refresh(account: ToolAccount) -> bool:
     """Acquire the lease for refreshing the account's tokens, and return True. Return False if
-    another process has it.
+    another process holds it.
     """
     now = timezone.now()
     free = Q(refreshing_until=None) | Q(refreshing_until__lte=now)

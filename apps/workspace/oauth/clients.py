@@ -44,7 +44,7 @@ def configured_client(id: str, secret: Credential, service: SignInService) -> OA
 def method_of(service: SignInService, *, has_secret: bool) -> str:
     if not has_secret:
         return "none"
-    # RFC 8414: if a service lists no method, the first one applies.
+    # RFC 8414: a service that lists no methods supports the first one.
     offered = service.methods or METHODS[:1]
     return "client_secret_post" if METHODS[0] not in offered else METHODS[0]
 
@@ -71,7 +71,7 @@ def metadata_document() -> dict[str, Any]:
 
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client of this installation, which is used if the operator configured no client.
+    """Return this installation's client, which is used if the operator did not configure a client.
     Raises `SignInFailed` if the client has to be registered and the registration fails.
 
     If the service supports metadata documents, and our document contains the redirect URL, no
@@ -85,8 +85,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that is registered at the sign-in service. If there is none, register one.
-    Raises `SignInFailed` if the registration fails.
+    """Return the client that is registered with the sign-in service. If there is none, register
+    one. Raises `SignInFailed` if the registration fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()

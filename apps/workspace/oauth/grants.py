@@ -1,4 +1,4 @@
-"""Exchanges codes and refresh tokens for tokens at sign-in services, and revokes tokens."""
+"""Exchanges authorization codes and refresh tokens for new tokens, and revokes tokens."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

@@ -18,7 +18,7 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 
 MOST_BYTES = 65_536
 SECONDS = 20.0
-"""The timeout for a whole exchange in seconds."""
+"""The timeout in seconds for a request and its whole response."""
 
 
 class SignInFailed(ToolError):

@@ -1,4 +1,4 @@
-"""Finds the sign-in service of a tool server, in the operator's configuration or in the server's
+"""Finds a tool server's sign-in service in the operator's configuration or in the server's
 metadata.
 
 A server publishes the URL of its sign-in service in its metadata (RFC 9728), and the service
@@ -48,7 +48,7 @@ ANOTHER_ISSUER = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """A sign-in service of a tool server."""
+    """The sign-in service for a tool server."""
 
     server: str
     """The tool server, which receives the tokens."""
@@ -60,8 +60,7 @@ class SignInService:
     methods: tuple[str, ...] = ()
     """The methods with which clients authenticate at `token_url`."""
     resource: str = ""
-    """Identifies the tool server in requests to the service (RFC 8707), or is "" if it is not sent.
-    """
+    """The tool server's identifier in requests to the service (RFC 8707), or "" to send none."""
     scope: str = ""
     """The permissions that users are asked to grant."""
     names_itself: bool = False
@@ -91,7 +90,7 @@ class SignInService:
 
 async def find_service(server: str, how: OAuthAuthorization, challenge: str = "") -> SignInService:
     """Return the sign-in service of a tool server. `challenge` is the `WWW-Authenticate` header
-    with which the server rejected a request, or "" to get it with a new request.
+    with which the server rejected a request, or "" to obtain one with a new request.
 
     Raises `SignInFailed` if no usable service is found.
     """
@@ -121,7 +120,7 @@ def configured_service(
 
 async def discover_service(server: str, how: OAuthAuthorization, challenge: str) -> SignInService:
     """Find the sign-in service in the server's metadata, and read the service's own metadata.
-    Raises `SignInFailed` if either cannot be requested or used.
+    Raises `SignInFailed` if either metadata document is unavailable or invalid.
     """
     challenge = challenge or await request_challenge(server)
     resource = await resource_metadata(server, challenge)
@@ -160,7 +159,7 @@ def requested_scope(how: OAuthAuthorization, challenge: str, supported: Iterable
 
 
 def read_scope(text: str) -> str:
-    """Return the scopes in an untrusted text, without characters that a scope must not contain."""
+    """Return the scopes in untrusted text, without characters that a scope must not contain."""
     return " ".join(_scope.findall(text[:SCOPE_CHARACTERS]))
 
 

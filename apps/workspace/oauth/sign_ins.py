@@ -31,8 +31,8 @@ from apps.workspace.oauth.grants import GrantedTokens, GrantRefused, exchange_co
 from apps.workspace.oauth.requests import SignInFailed
 
 STATE_TIME = timedelta(minutes=30)
-"""The time within which a sign-in must be completed. Users may need to find passwords and confirm
-on their phones.
+"""The time within which a sign-in must be completed. Users may need to look up passwords, and to
+confirm the sign-in on their phones.
 """
 
 ERROR_CHARACTERS = 100
@@ -93,15 +93,15 @@ async def complete(bucket: str, query: Mapping[str, str]) -> ToolAccount:
     """Complete a sign-in, and return the account. `query` contains the query parameters of the
     redirect from the sign-in service: `state`, `code`, `iss` and `error`.
 
-    A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
-    if the state is invalid or the service rejects the sign-in.
+    A state can be used only once, and only by the user who was redirected with it. Raises
+    `SignInFailed` if the state is invalid or the service rejects the sign-in.
     """
     account: ToolAccount | None = await database_sync_to_async(take)(bucket, query.get("state", ""))
     if account is None:
         raise SignInFailed(gettext(UNKNOWN_STATE))
     service = service_of(account)
     issuer = query.get("iss", "")
-    # A service identifies itself only if its metadata declares it.
+    # A service must identify itself only if its metadata declares that it does.
     is_told = bool(issuer or service.names_itself) and not service.is_configured
     if is_told and issuer != service.issuer:
         raise SignInFailed(gettext(WRONG_ISSUER))

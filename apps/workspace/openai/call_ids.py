@@ -1,8 +1,8 @@
 """Converts the IDs of tool calls for services that reject the original IDs.
 
-OpenAI rejects IDs of more than 40 characters. Mistral accepts only nine letters and digits. Other
-services need unchanged IDs, because these contain the name of the tool or a thought. Therefore, IDs
-are rewritten only for services that have rejected an ID.
+OpenAI rejects IDs that are longer than 40 characters. Mistral accepts only nine letters and digits.
+Other services need unchanged IDs, because these contain the name of the tool or a thought.
+Therefore, IDs are rewritten only for services that have rejected an ID.
 """
 
 import base64
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 MOST_DEPLOYMENTS = 1_000
 LENGTH = 9
-"""The exact length that Mistral requires of IDs, in characters."""
+"""The exact length in characters that Mistral requires for IDs."""
 _plain = re.compile(rf"[a-zA-Z0-9]{{{LENGTH}}}")
 _rejected = re.compile(
     r"tool.?(calls?|use).{0,20}ids?\b.{0,200}(too long|length|alphanumeric|a-z|pattern)",

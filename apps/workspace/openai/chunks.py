@@ -242,8 +242,8 @@ class TextForm:
     Chunks that fit it need no parsing.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. A template is used only after a check that another text between these
-    bytes is decoded correctly.
+    between the same bytes. A template is used only after checking that a different text between
+    these bytes is decoded correctly.
     """
 
     def __init__(self) -> None:

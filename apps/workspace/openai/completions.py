@@ -81,8 +81,8 @@ def read_whole_chunk(data: bytes) -> StreamChunk:
 
 
 def without_opening_tag(deltas: list[Delta]) -> list[Delta]:
-    """Return the deltas of a whole answer, with the text before a closing tag as reasoning, if the
-    prompt contained the opening tag.
+    """Return the deltas of a whole answer. If the prompt contained the opening tag of a thought,
+    the text before the closing tag becomes reasoning.
     """
     said = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
     closed = _closing_tag.search(said)

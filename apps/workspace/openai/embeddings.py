@@ -29,8 +29,8 @@ EMBEDDINGS = "embeddings"
 SECONDS = 60.0
 """The read timeout in seconds."""
 MOST_BYTES = 16 * 1024 * 1024
-"""The size limit for a response in bytes. A response with 64 vectors of 4,096 numbers takes a third
-of it if each number has 22 digits.
+"""The size limit for a response in bytes. A response with 64 vectors of 4,096 numbers takes up a
+third of this limit if each number has 22 digits.
 """
 
 

@@ -1,5 +1,5 @@
-"""Converts the events of a streamed completion to deltas, and the thoughts that a model writes between
-tags at the beginning of its answer to reasoning.
+"""Converts the events of a streamed completion to deltas. Thoughts that a model writes between tags
+at the beginning of its answer become reasoning.
 """
 
 import re
@@ -24,7 +24,7 @@ from apps.workspace.services.halves import HalfCharacters, decode_leniently
 MOST_SILENT = 16
 """The maximum number of events without content that are stored before they are examined."""
 SILENT_BYTES = 4096
-"""The size in bytes from which an event is examined at once, so that it is not stored."""
+"""An event with more bytes than this is examined at once, so that it is not stored."""
 TAGS = {
     "<think>": "</think>",
     "<thinking>": "</thinking>",
@@ -120,7 +120,7 @@ class CompletionEvents:
             self.halves.end(deltas)
 
     def check_content(self, payload: bytes, deltas: list[Delta], known: int) -> None:
-        """Examine an event of an answer that has no content yet. Raises `ModelFailed` if the answer
+        """Examine an event in an answer that has no content yet. Raises `ModelFailed` if the answer
         ends and its content could not be read.
         """
         if self.has_spoken:
@@ -183,7 +183,8 @@ def log_foreign(chunk: StreamChunk, payload: bytes) -> None:
 class ThinkTags:
     """Converts text between tags at the beginning of an answer to reasoning.
 
-    `is_over` is set as soon as the answer itself begins, because later tags are part of the answer.
+    `is_over` becomes True as soon as the answer itself begins, because later tags are part of the
+    answer.
     """
 
     def __init__(self, tag: str = "") -> None:
@@ -208,11 +209,9 @@ class ThinkTags:
                 case TextDelta(text) if not self.is_over:
                     changed += self.split(text, delta)
                 case ReasoningDelta(text) if text and (self.is_beginning or not self.tag):
+                    # The service separates the thoughts itself.
                     self.tag, self.is_beginning = "", False
-                    changed += [
-                        *self.released(),
-                        delta,
-                    ]  # The service separates the thoughts itself.
+                    changed += [*self.released(), delta]
                 case ToolCallDelta():
                     self.has_calls = True
                     changed += [*self.released(), delta]
@@ -264,7 +263,7 @@ class ThinkTags:
         return [ReasoningDelta(text, UNNAMED)]
 
     def released(self) -> list[Delta]:
-        """Return the deltas of the buffered text, because other content follows."""
+        """Return the deltas for the buffered text, because other content follows."""
         held, self.held = self.held, ""
         if self.tag:
             return self.think(held)

@@ -1,4 +1,4 @@
-"""Requests images from services with OpenAI's images API."""
+"""Requests images from services through OpenAI's images API."""
 
 import base64
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """A model of an image service."""
+    """A model on an image service."""
 
     service: ModelService
     name: str
@@ -62,7 +62,7 @@ class ImageService:
     """The read timeout in seconds."""
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
-        """Return the images that the service makes from the prompt. Raises `ModelFailed` if the
+        """Return the images that the service generates from the prompt. Raises `ModelFailed` if the
         service fails.
         """
         body = msgspec.json.encode({**options, "model": self.name, "prompt": prompt})
@@ -95,8 +95,8 @@ class ImageService:
 def make_image_service(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ImageService:
-    """Return the image service of a model. `base_url` ends with the API's version; `idle_seconds`
-    defaults to the timeout of a tool.
+    """Return the image service for a model. `base_url` ends with the API's version; `idle_seconds`
+    defaults to the tool timeout.
     """
     headers = {"Accept": "application/json"}
     return ImageService(

@@ -1,4 +1,4 @@
-"""Streams answers from models with OpenAI's chat completions API."""
+"""Streams answers from models through OpenAI's chat completions API."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -69,10 +69,10 @@ class OpenAIService(ModelService):
 
 
 def completions_api(model: str, address: str, *, dial: bool, starts_thinking: bool = False) -> Api:
-    """Return the functions for the chat completions API of the service at the URL `address`. With
-    `dial`, requests contain `custom_content`.
+    """Return the functions for the chat completions API of the service at the URL `address`. If
+    `dial` is true, requests contain `custom_content`.
 
-    `starts_thinking` means that the prompt already contains the opening tag of a thought.
+    If `starts_thinking` is true, the prompt already contains the opening tag of a thought.
     """
     ids = call_ids_of(address, model)
     encode = partial(encode_openai, model=model, dial=dial, ids=ids)
@@ -88,8 +88,8 @@ def make_service(
     dial: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> OpenAIService:
-    """Return the service at a URL. With `dial`, the key is sent only in DIAL's own header, because
-    DIAL rejects a request that also has a bearer token.
+    """Return the service at a URL. If `dial` is true, the key is sent only in DIAL's own header,
+    because DIAL rejects a request that also has a bearer token.
     """
     sent = dict(headers or {})
     if dial and api_key:
@@ -106,8 +106,8 @@ def make_openai_model(
     starts_thinking: bool = False,
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
-    """Return a model of a service with the chat completions API. `base_url` ends with the API's
-    version. `idle_seconds` is the read timeout, by default the timeout of a tool.
+    """Return a model that a service offers through the chat completions API. `base_url` ends with
+    the API's version. `idle_seconds` is the read timeout, by default the tool timeout.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return cached_model(base_url, api_key, model, dial, starts_thinking, seconds)
@@ -117,7 +117,7 @@ def make_openai_model(
 def cached_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a model with these settings. It is cached, so that runs do not build it again."""
+    """Return a model with these settings. It is cached, so that runs do not rebuild it."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
@@ -126,8 +126,8 @@ def cached_model(
 def encode_openai(
     request: ModelRequest, model: str, *, dial: bool, ids: CallIds | None = None
 ) -> bytes:
-    """Return the JSON body of a request. `custom_content` is included only with `dial`, and `ids`
-    determines the form of the calls' IDs.
+    """Return the JSON body of a request. `custom_content` is included only if `dial` is true, and
+    `ids` determines the form of the calls' IDs.
 
     The request's `parameters` do not override our keys, except that `stream_options: null` omits
     this key for services that reject it. Raises `BadRequest` for text that is not Unicode.
@@ -194,8 +194,8 @@ def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
-    """Return the converted messages `written`, with marks for the prompt cache. `messages` are the
-    messages before their conversion.
+    """Return the converted messages `written`, with marks for the prompt cache. `messages` contains
+    the messages before conversion.
     """
     positions = marked_positions(messages)
     return [mark_fields(one) if n in positions else one for n, one in enumerate(written)]

@@ -82,7 +82,7 @@ def read_odd_chunks(payload: bytes, *, takes_messages: bool) -> list[StreamChunk
 
 
 def standard_chunk(event: Any, *, takes_messages: bool) -> StreamChunk:
-    """Convert an event to a chunk. Raises `ModelFailed` if the event is not one of this API."""
+    """Convert an event to a chunk. Raises `ModelFailed` if the event does not belong to this API."""
     if isinstance(event, list) and len(event) == 1:
         event = event[0]
     if not isinstance(event, Mapping):
@@ -300,7 +300,9 @@ def whole_number(value: Any) -> int | None:
 
 
 def tidy(value: Any) -> Any:
-    """Return the JSON value without null members of objects, and with unpaired surrogates replaced."""
+    """Return the JSON value with null members removed from objects, and unpaired surrogates
+    replaced.
+    """
     if isinstance(value, str):
         return whole(value)
     if isinstance(value, dict):

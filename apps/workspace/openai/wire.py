@@ -45,7 +45,7 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """Any JSON. Only its `annotations` are read. An application with citations sends them."""
+    """Any JSON. Only its `annotations` are read. Applications that cite sources send them."""
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
@@ -58,7 +58,8 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     function_call: FunctionPart | None = None
     """A call in the API's deprecated format."""
     reasoning_details: Any = None
-    """OpenRouter's list of the model's reasoning. Sometimes only this field contains the reasoning.
+    """The model's reasoning in OpenRouter's format, which is a list. Sometimes only this field
+    contains the reasoning.
     """
 
 

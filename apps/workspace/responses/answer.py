@@ -45,7 +45,7 @@ from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""The name of each `ReasoningDelta` with the text or the summary of the model's reasoning."""
+"""The name of each `ReasoningDelta` that contains the model's reasoning or a summary of it."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -124,8 +124,8 @@ class ResponseAnswer:
             deltas.append(RefusalDelta(self.take_text(index, text)))
 
     def take_text(self, index: int, text: str) -> str:
-        """Return the text, with a separator before it if it begins a new item and another item had
-        text.
+        """Return the text, with a separator before it if it begins a new item and an earlier item
+        had text.
         """
         length = self.lengths.get(index)
         if length is None:
@@ -248,7 +248,7 @@ def usage_of(usage: Any) -> Usage | None:
 
 
 def failure_of_response(error: Mapping[str, Any]) -> ModelFailed:
-    """Return the failure for the `error` of a failed response or of an error event."""
+    """Return the failure for the `error` in a failed response or an error event."""
     code, kind = clean_text(error.get("code")), clean_text(error.get("type"))
     status = status_of(code) or status_of(kind)
     return ModelFailed(

@@ -1,4 +1,4 @@
-"""Shows calls to tools that the service runs itself as stages of the answer."""
+"""Converts calls to the service's own tools to stages of the answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

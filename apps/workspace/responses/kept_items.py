@@ -1,4 +1,4 @@
-"""Stores output items that must be sent back to the model, and restores them in their order.
+"""Stores output items that must be sent back to the model, and restores them in order.
 
 The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
 Texts and function calls are reduced to positions and IDs, because the message contains their
@@ -32,15 +32,15 @@ WHOLE = frozenset(
 )
 """The types of items that are sent back unchanged.
 
-Images are omitted: the service does not store them, their megabytes would be part of each request,
-and they are attachments of the answer. Calls that wait for our result are omitted too: nothing here
-runs them, and the service rejects a conversation without their results.
+Images are omitted: the service does not store them, they would add megabytes to each request, and
+the answer already contains them as attachments. Calls that are waiting for our result are omitted
+too: nothing here runs them, and the service rejects a conversation without their results.
 """
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
 LONGEST_ID = 64
-"""The maximum length in characters of call IDs that the API accepts. Models, including OpenAI's,
-write longer IDs.
+"""The maximum length in characters that the API accepts for call IDs. Models, including OpenAI's,
+generate longer IDs.
 """
 TEXT_LENGTH = "text_length"
 """The key in a stored message for the number of characters that it contributed to the answer's
@@ -74,8 +74,8 @@ def kept_item(item: Mapping[str, Any], length: int) -> Mapping[str, Any]:
 
 
 def is_sent_back(item: Mapping[str, Any]) -> bool:
-    """Return True if the item must be sent back unchanged, because it is the service's own item and
-    complete.
+    """Return True if the item must be sent back unchanged, because it is one of the service's own
+    items and is complete.
     """
     kind = text_field(item, "type")
     has_thoughts = bool(item.get("encrypted_content") or item.get("content"))
@@ -87,8 +87,8 @@ def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
 
 
 def read_items(message: ModelMessage) -> list[Mapping[str, Any]]:
-    """Return the stored items, or [] if there are none or they are unreadable, because a client may
-    have changed the state.
+    """Return the stored items, or [] if there are none or they are unreadable. A client may have
+    changed the state.
     """
     written = message.thoughts.parts.get(ITEMS) if message.thoughts is not None else None
     if written is None:
@@ -147,8 +147,9 @@ def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[M
     with None if the message no longer has it.
 
     The service rejects reasoning without the item that followed it, and items with known IDs
-    without the reasoning before them. So if the reasoning or the first item after it is missing,
-    both are omitted, and the other items that followed that reasoning are written without IDs.
+    without the reasoning before them. Therefore, if the reasoning or the first item after it is
+    missing, both are omitted, and the other items that followed that reasoning are written without
+    IDs.
     """
     thoughts: list[tuple[Mapping[str, Any], Found]] = []
     for is_reasoning, group in groupby(items, lambda pair: pair[0]["type"] == "reasoning"):
@@ -198,8 +199,8 @@ def length_of(kept: Mapping[str, Any]) -> int:
 
 
 def message_text(message: ModelMessage) -> str:
-    """Return the text of a message, or "" if it has only white space, which means that the answer
-    was empty.
+    """Return the text of a message, or "" if it contains only white space, which means that the
+    answer was empty.
     """
     return message.text if message.text.strip() else ""
 

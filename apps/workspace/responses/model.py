@@ -1,4 +1,4 @@
-"""Streams answers from models with OpenAI's Responses API."""
+"""Streams answers from models through OpenAI's Responses API."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -28,7 +28,7 @@ def make_responses_model(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ServiceModel[ModelService]:
     """Create a model. `base_url` ends with the API's version. `idle_seconds` is the read timeout,
-    by default the timeout of a tool.
+    by default the tool timeout.
     """
     service = make_service(base_url, api_key, RESPONSES)
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS

@@ -47,7 +47,7 @@ READ = frozenset(
 """The parameters that are converted to other fields."""
 SUPPORTED = SAME | READ
 OURS = frozenset({"input", "instructions", "model", "store", "stream", "tools"})
-"""The fields that the request itself sets, so that parameters with these names are ignored."""
+"""The fields that the request itself sets. Parameters with these names are ignored."""
 THOUGHTS = "reasoning.encrypted_content"
 LOGPROBS = "message.output_text.logprobs"
 
@@ -89,7 +89,7 @@ def reasoning(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def included_data(parameters: Mapping[str, Any]) -> list[str]:
     """Return the names of the data that the answer must include. `THOUGHTS` is one of them only if
-    the request asks for reasoning, because a model without reasoning rejects it.
+    the request requires reasoning, because a model without reasoning rejects it.
     """
     own = parameters.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []

@@ -1,4 +1,4 @@
-"""Sends requests with JSON to model services. Each event loop has one client for each service."""
+"""Sends requests with JSON to model services. Each event loop has one client per service."""
 
 import logging
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from apps.workspace.services.failures import failure_of_refusal
 CONNECT_SECONDS = 5.0
 WRITE_SECONDS = 30.0
 CALL_SECONDS = 3600.0
-"""The timeout of a request in seconds, even while data arrives: an hour, as for a tool that calls a
-deployment.
+"""The total timeout for a request in seconds, even if data is still arriving. A tool that calls a
+deployment has the same timeout: one hour.
 """
 MOST_ERROR_BYTES = 1024 * 1024
 
@@ -40,11 +40,11 @@ class ModelService:
     """A model service at a base URL. It is hashable, so that clients can be cached by service."""
 
     base_url: str
-    """The URL of the API, including the version. It may have a query."""
+    """The URL of the API, including the version. It may contain a query."""
     path: str
     """The path after the version."""
     headers: Headers = field(default=(), repr=False)
-    """The headers of each request, including the credentials."""
+    """The headers that are sent with each request, including the credentials."""
 
     def credentials(self) -> list[str]:
         """Return the credentials in the URL and the headers, which are masked if the service
@@ -135,9 +135,8 @@ class ClientCache:
         """
         client = self.clients.pop(service, None) or ServiceClient(service)
         self.clients[service] = client
-        if (
-            len(self.clients) > MOST_CLIENTS
-        ):  # The connections of an evicted client close when they are idle.
+        if len(self.clients) > MOST_CLIENTS:
+            # The connections of an evicted client close when they are idle.
             del self.clients[next(iter(self.clients))]
         return client
 

@@ -1,5 +1,5 @@
-"""Decodes streamed answers, from the bytes of server-sent events to deltas, and converts the finish
-reasons of services to OpenAI's.
+"""Decodes the server-sent events of streamed answers into deltas, and converts services' finish
+reasons to OpenAI's.
 """
 
 import json
@@ -31,8 +31,8 @@ SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
 
 _between_words = re.compile(r"[^a-z]+")
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
-"""Matches byte order marks, white space and `data:`, which some services send before the JSON of an
-event.
+"""Matches byte order marks, white space and `data:`, which some services send before an event's
+JSON.
 """
 
 KEEP_ALIVES = frozenset(
@@ -67,14 +67,14 @@ FINISH_WORDS = {
         "prohibited_content", "sensitive", "refusal", "blocked", "guardrail_intervened",
     ),
 }  # fmt: skip
-"""Maps OpenAI's finish reasons to the words with which services report them."""
+"""Maps OpenAI's finish reasons to the words that services use for them."""
 FAILURE_WORDS = frozenset(
     {
         "abort", "aborted", "engine_error", "error", "failed", "failure", "insufficient_system_resource",
         "internal_error", "network_error", "server_error",
     }
 )  # fmt: skip
-"""The finish reasons which mean that the service failed and the answer is incomplete."""
+"""The finish reasons that mean that the service failed and the answer is incomplete."""
 REASON_OF_WORD = {word: reason for reason, words in FINISH_WORDS.items() for word in words}
 LONGEST_REASON = 40
 
@@ -101,7 +101,7 @@ class EventReader(Protocol):
 
 
 class EventDecoder:
-    """Converts the bytes of each network read to the deltas of the events that are complete."""
+    """Converts the bytes of each network read to the deltas of the events that it completes."""
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
         self.reader = reader
@@ -119,7 +119,7 @@ class EventDecoder:
         if self.held or b"\r" in data:
             data = unify(self.held + data)
             data, self.held = (data[:-1], b"\r") if data.endswith(b"\r") else (data, b"")
-        # The buffered bytes contain no event boundary, so only the seam has to be searched.
+        # The buffered bytes contain no event boundary, so only the last of them is searched again.
         if b"\n\n" not in (self.rest[-1][-1:] + data if self.rest else data):
             self.keep(data)
             return []
@@ -195,8 +195,8 @@ def speaks(deltas: Iterable[Delta]) -> bool:
 
 
 def unify(data: bytes) -> bytes:
-    """Return the data with line feeds as its only line ends. A final carriage return remains,
-    because its line feed may still follow.
+    """Return the data with line feeds as its only line endings. A carriage return at the end
+    remains, because its line feed may be in the next chunk.
     """
     whole, last = (data[:-1], data[-1:]) if data.endswith(b"\r") else (data, b"")
     return whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n") + last
@@ -206,9 +206,8 @@ def read_block(block: bytes) -> tuple[bytes, bytes]:
     """Return the joined data lines of an event, and the event's name. Comments are skipped."""
     if block.startswith(b"event: "):
         first, _, second = block.partition(b"\n")
-        if (
-            second.startswith(b"data: ") and b"\n" not in second
-        ):  # APIs with named events send it this way.
+        # APIs with named events send them in this form.
+        if second.startswith(b"data: ") and b"\n" not in second:
             return second[6:], first[7:]
     data: list[bytes] = []
     name = b""

@@ -23,7 +23,7 @@ from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""The errors raised if a connection cannot be opened or is interrupted. They are transient."""
+"""The errors raised when a connection cannot be opened or is interrupted. They are transient."""
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 """The status codes for too many requests, and for problems of a service or proxy (529: overloaded).
@@ -32,7 +32,7 @@ TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 
 CONTEXT_LENGTH = "context_length_exceeded"
 """OpenAI's error code for a request that exceeds the context window. Many services use it; others
-report the error only in words.
+describe the error only in the message.
 """
 CODE_STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -45,11 +45,11 @@ CODE_STATUSES: Mapping[str, int] = MappingProxyType(
         "server_error": 500,
     }
 )
-"""Maps error codes in a stream to the HTTP status codes with which services report the same error
+"""Maps error codes in a stream to the HTTP status codes that services return for the same error
 before the answer begins.
 """
 LASTING = frozenset({"insufficient_quota"})
-"""The error codes for which a retry does not help, although their HTTP status is transient."""
+"""The error codes for which a retry does not help, even though their HTTP status is transient."""
 HINTS = {402: "its account has no credit"}
 """Explanations of status codes for operators."""
 LONGEST_LOCATION = 200
@@ -70,9 +70,9 @@ _secrets = re.compile(
     r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;)}&]{6,}",
     re.IGNORECASE,
 )
-"""Matches credentials by their form. The service's own credentials are masked by value."""
+"""Matches credentials by their format. The service's own credentials are masked by value."""
 _echo = re.compile(r"[\"']?\binput(?:_value)?[\"']?\s*[:=]\s*[\"'{\[].*", re.DOTALL)
-"""Matches validation errors in the style of FastAPI, which repeat the request, including what users
+"""Matches FastAPI-style validation errors, which repeat the request, including the text that users
 wrote.
 """
 _too_long = re.compile(
@@ -82,7 +82,7 @@ _too_long = re.compile(
     r"|too many (input )?tokens",
     re.IGNORECASE,
 )
-"""Matches messages of vLLM, llama.cpp, Ollama, Mistral and similar services about a request that
+"""Matches messages from vLLM, llama.cpp, Ollama, Mistral and similar services about a request that
 exceeds the context window.
 """
 
@@ -108,8 +108,8 @@ def object_in(body: bytes) -> Mapping[str, Any] | None:
 
 
 def is_filled(value: Any) -> bool:
-    """Return True if the JSON value contains anything but empty values. Some services send an empty
-    error together with text.
+    """Return True if the JSON value contains anything other than empty values. Some services send
+    an empty error together with text.
     """
     if not value:  # This is by far the most frequent case.
         return False
@@ -196,7 +196,7 @@ def redirect_target(location: str) -> str:
 
 
 def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None) -> ModelFailed:
-    """Return the failure for an error that arrived as an event of the stream. `statuses` maps types
+    """Return the failure for an error that arrived as an event in the stream. `statuses` maps types
     of errors to HTTP status codes.
 
     The event may contain parts of the answer, so only the error's message is used.
@@ -230,8 +230,8 @@ def failure_of_connection(error: Exception) -> ModelFailed:
         return ModelFailed(f"The model's service cannot be reached. {problem}", reason="connection")
     detail = str(error) if isinstance(error, HTTPError) else ""
     if isinstance(error, TimeoutException):
-        # Once connected, a timeout is not transient: the service has used up the
-        # whole time.
+        # After a connection is open, a timeout is not transient: the service has already used
+        # the whole timeout.
         return ModelFailed(
             f"The model's service timed out. {detail}".rstrip(),
             reason="timeout",

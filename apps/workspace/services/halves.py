@@ -1,4 +1,4 @@
-"""Joins characters that a service splits between two events of a stream.
+"""Joins characters that a service splits across two events of a stream.
 
 Some services write an emoji as two escapes, `\\ud83d` and `\\ude00`, in two events, or split its
 bytes. Lenient decoding turns each half into a lone surrogate: a UTF-16 surrogate, or an escaped
@@ -18,8 +18,8 @@ from apps.agent.surrogates import well_formed
 
 REPLACEMENT = "\ufffd"
 MOST_DIGITS = 1_000
-"""Integers with more digits than this are not parsed, because Python rejects more than 4,300
-digits.
+"""Integers with more digits than this are not parsed, because Python rejects integers of more than
+4,300 digits.
 """
 _cut = re.compile(
     "(?:[\ud800-\udbff]|[\udcc2-\udcdf]|[\udce0-\udcef][\udc80-\udcbf]?"
@@ -52,7 +52,7 @@ def decode_leniently(payload: bytes) -> Any:
 
 
 def whole(text: str) -> str:
-    """Return the text with split characters joined. A half without its other half becomes U+FFFD."""
+    """Return the text with split characters joined. An unpaired half becomes U+FFFD."""
     if text.isascii():
         return text
     joined = _pair.sub(lambda pair: well_formed(pair[0]), text)

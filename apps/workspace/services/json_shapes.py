@@ -1,4 +1,4 @@
-"""Describes the shape of JSON for the log: its keys and types, without its texts."""
+"""Describes the shape of JSON for the log: its keys and types, without its text."""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ MOST_MEMBERS = 12
 MOST_DEPTH = 8
 MOST_CHARACTERS = 600
 PROTOCOL_WORDS = frozenset({"type", "object", "role", "finish_reason", "status", "event"})
-"""The values of these keys are words of the protocol, so descriptions may contain them."""
+"""The values of these keys are protocol keywords, so descriptions may contain them."""
 
 _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 
@@ -44,7 +44,7 @@ def written_shape(value: Any, depth: int, key: str = "") -> str:
 
 
 def shown_key(name: Any) -> str:
-    """Return a key in quotes, or a placeholder if it may be a user's text."""
+    """Return a key in quotes, or a placeholder if it may contain a user's text."""
     return f'"{name}"' if isinstance(name, str) and _key.fullmatch(name) else "key"
 
 

@@ -1,4 +1,4 @@
-"""Streams answers from the models of a service, whichever API it has."""
+"""Streams answers from a service's models, through any supported API."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -50,7 +50,7 @@ def has_learned_nothing(failure: ModelFailed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The functions that convert requests and responses of one API."""
+    """The functions that convert the requests and responses of one API."""
 
     encode: Callable[[ModelRequest], bytes]
     """Returns the body of a request. Raises `BadRequest` for text that is not Unicode."""
@@ -118,7 +118,7 @@ class ServiceModel(Generic[S]):
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
         """Send the request. If the service rejects it and `has_learned` returns True, send it once
-        more. Returns and raises the same as `open`.
+        more. Returns the same values and raises the same errors as `open`.
         """
         try:
             return await self.open(self.encoded(request))
@@ -158,9 +158,9 @@ class ServiceModel(Generic[S]):
 
 
 class CredentialMask:
-    """Masks the service's credentials in a `ModelFailed` that the block raises."""
+    """Masks the service's credentials in a `ModelFailed` that its `with` block raises."""
 
-    # Not a generator, because each waiting stream would hold one.
+    # Not a generator function, because each waiting stream would keep a generator in memory.
     __slots__ = ("service",)
 
     def __init__(self, service: CompletionService) -> None:
@@ -189,7 +189,7 @@ async def read_all(body: Body) -> bytes:
 
 
 def check_end(decoder: EventDecoder, *, has_content: bool) -> None:
-    """Raise `ModelFailed` if the answer has not finished, or if nothing in it could be parsed.
+    """Raise `ModelFailed` if the answer has not finished, or if none of it could be parsed.
 
     Some services send no finish reason. Their answers are accepted if they have content.
     """

@@ -86,7 +86,7 @@ def is_name(name: Any) -> bool:
 
 
 def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities that an entry of the service's model list reports."""
+    """Return the capabilities that an entry in the service's model list reports."""
     top, written = member(facts, "top_provider"), member(facts, "capabilities")
     limits = ModelCapabilities(
         context_window=first_count(facts.get(name) for name in WINDOWS),

@@ -38,7 +38,7 @@ class ProbeResult:
     """The step that failed, or None on success."""
     text: str
     seconds: float | None = None
-    """The time to the first token."""
+    """The time to the first token in seconds, or None if the test failed."""
 
 
 async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:
@@ -70,8 +70,8 @@ async def has_answer(model: Model) -> bool:
 
 
 def says_something(delta: Delta) -> bool:
-    """Return True if the delta shows that the model answers. A finish reason counts too, because a
-    model may use up the whole answer for thinking.
+    """Return True if the delta shows that the model is answering. A finish reason counts too,
+    because a model may spend the whole answer on thinking.
     """
     return isinstance(delta, Finish) or (isinstance(delta, TextDelta) and bool(delta.text))
 

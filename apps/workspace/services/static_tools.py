@@ -1,5 +1,5 @@
-"""Converts tools that a service runs itself between the service's format and the provider-neutral
-format.
+"""Converts the tools that a service runs itself from the service's format to the provider-neutral
+format, and back.
 """
 
 import logging

@@ -1,5 +1,5 @@
-"""Parses tool calls that a model writes into its text, as the text arrives. Code in Markdown
-contains no calls.
+"""Parses tool calls that a model writes into its text, as the text arrives. Tags in Markdown code
+are not calls.
 """
 
 import re
@@ -11,7 +11,7 @@ from apps.agent.model import Delta, ToolCallDelta
 
 CALL = "tool_use"
 CALLS = frozenset({CALL, "function_call"})
-"""The names of the tag that contains a call. Models write either name."""
+"""The names of the tags that contain calls. Models use either name."""
 SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"
@@ -37,8 +37,8 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and tool calls.
 
-    It buffers only text that may be the beginning of a tag, and blanks before it. Code contains no
-    tags. After the first call, further text is ignored, because a model that continues makes up the
+    It buffers only text that may be the beginning of a tag, and blanks before it. Tags in code are
+    text. After the first call, further text is ignored, because a model that continues makes up the
     results. A tag inside a JSON string does not end a call.
     """
 
@@ -65,8 +65,8 @@ class CallReader:
         return self.take_deltas()
 
     def end(self) -> list[Delta]:
-        """Return the deltas of the buffered text. An unfinished call also counts as a call, so that
-        the error about its arguments shows the model what is missing.
+        """Return the deltas for the buffered text. An unfinished call also counts as a call, so
+        that the error about its arguments shows the model what is missing.
         """
         if self.closing:
             self.end_call()
@@ -134,7 +134,7 @@ class CallReader:
         return bare[1] == SEVERAL or (bare[1] in CALLS and tag[1] == "/" and self.calls > 0)
 
     def ignore(self, character: str) -> None:
-        """Ignore a character of the rest of an answer, because the model has begun to make up
+        """Ignore a character in the rest of an answer, because the model has begun to make up
         results.
         """
 
@@ -205,7 +205,7 @@ class CodeFences:
         """The fence that began the current block, or "" outside a block."""
         self.line = ""
         self.is_new = False
-        """True if the block began in this line."""
+        """True if the block began on this line."""
 
     @property
     def is_outside(self) -> bool:

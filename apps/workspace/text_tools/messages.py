@@ -1,4 +1,4 @@
-"""Converts a conversation with tool calls to plain texts, for a model without tool support."""
+"""Converts a conversation with tool calls to plain text, for a model without tool support."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ ONE_CALL = "Make one call at a time."
 def text_messages(
     messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], parameters: Mapping[str, Any]
 ) -> list[ModelMessage]:
-    """Return the messages with calls and their results as text, and the tools described in the
+    """Return the messages with calls and their results as text, and with the tools described in the
     system prompt. Tags in other text are escaped.
     """
     names = {call.id: call.name for message in messages for call in message.tool_calls}

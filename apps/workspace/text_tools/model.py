@@ -1,4 +1,4 @@
-"""Wraps models without tool support. Such models write their tool calls as text, or get no tools."""
+"""Wraps models without tool support. Such models write their tool calls as text, or receive no tools."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing

@@ -24,7 +24,7 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The files that are attached to an application, as far as one caller can read them."""
+    """The files that are attached to an application and that one caller can read."""
 
     application: str
     """The application's slug."""
@@ -90,8 +90,7 @@ class LocalCorpus:
         return found if self.with_own else unrestricted_files(found, Q(bucket__in=buckets))
 
     def read(self) -> list[AttachedDocument]:
-        # Checked again here, because a file may have been deleted or replaced before the index
-        # noticed.
+        # Checked again here, because a file may have been deleted or replaced since it was indexed.
         files = StoredFile.objects.filter(bucket=OuterRef("bucket"), name=OuterRef("name"))
         rows = self.rows().annotate(etag=Subquery(files.values("etag")[:1]))
         return [read_attached(row, row.etag) for row in rows]

@@ -37,8 +37,7 @@ class CorpusClaim:
         another job has already claimed it.
         """
         with transaction.atomic():
-            if not self.rows().update(
-                holder=self.holder
-            ):  # The row stays locked until the end of the transaction.
+            # The row stays locked until the end of the transaction.
+            if not self.rows().update(holder=self.holder):
                 raise LeaseLost
             yield

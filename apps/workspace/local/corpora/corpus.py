@@ -1,5 +1,5 @@
-"""Defines the database models of attached files: the files, the chunks of their texts, and the
-vectors of the chunks.
+"""Defines the database models for attached files: the files, the chunks of their text, and the
+chunks' vectors.
 """
 
 from datetime import timedelta
@@ -14,8 +14,8 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""If the process that reads a document keeps ending without a result, the document fails after this
-many attempts.
+"""A document fails after this many attempts if the process that reads it terminates each time
+without a result.
 """
 
 
@@ -28,8 +28,8 @@ class Corpus(models.Model):
     application = models.CharField(max_length=200, unique=True)
     """The application's slug."""
     compared = models.CharField(max_length=50, blank=True)
-    """Identifies the version of the application whose files were compared with the documents at
-    `compared_at`. "" requests a new comparison.
+    """The version of the application whose files were compared with the documents at `compared_at`,
+    or "" to request a new comparison.
     """
     compared_at = models.DateTimeField(null=True, blank=True)
     holder = models.CharField(max_length=32, blank=True)
@@ -69,14 +69,14 @@ class CorpusDocument(models.Model):
     """The reason for a failure, or ""."""
     attempts = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True, blank=True)
-    """The time at which the file is read again, or None."""
+    """The time at which the file will be read again, or None."""
     text = models.JSONField(null=True, blank=True)
     """The pages in the format of `document_texts`."""
     is_read = models.BooleanField(default=False)
     """True if the text and the chunks are stored."""
     chunk_count = models.PositiveIntegerField(default=0)
     vector_count = models.PositiveIntegerField(default=0)
-    """The number of chunks with a vector of `model`."""
+    """The number of chunks with a vector from `model`."""
     model = models.CharField(max_length=300, blank=True)
     refused_chunks = models.PositiveIntegerField(default=0)
     """The number of a file's chunks if the file was rejected because it has too many, otherwise 0.
@@ -109,7 +109,7 @@ class CorpusChunk(models.Model):
     end = models.PositiveIntegerField()
     headings = models.JSONField(default=list)
     vector = models.BinaryField(default=bytes)
-    """32-bit floats, empty until `model` has computed them."""
+    """The vector as 32-bit floats, or b"" until `model` has computed it."""
     model = models.CharField(max_length=300, blank=True)
     dimension = models.PositiveIntegerField(default=0)
 
@@ -186,7 +186,7 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
     """
     rows = list(documents.exclude(version=""))
     with transaction.atomic():
-        # Lock the corpora first, like their worker.
+        # Lock the corpora first, as their worker does.
         Corpus.objects.filter(pk__in={row.corpus_id for row in rows}).update(compared="")
         CorpusDocument.objects.filter(pk__in=[row.pk for row in rows]).delete()
         CorpusDocument.objects.bulk_create(

@@ -1,10 +1,10 @@
 """Indexes the vectors of very large corpora for approximate searches, with PostgreSQL's `vector`
 extension.
 
-There is one index for each dimension of vectors, with half-precision floats. It contains only
-vectors of large corpora, because only their chunks have copies of their vectors. No other query
-uses the index's expression. The planner therefore never uses the index for searches that must be
-exact, such as memory searches.
+There is one index of half-precision floats for each vector dimension. It contains only vectors of
+large corpora, because only their chunks have copies of their vectors. No other query uses the
+index's expression. The planner therefore never uses the index for searches that must be exact, such
+as memory searches.
 
 A search finds the nearest vectors in all corpora, and drops the vectors of other corpora. Since
 version 0.8, the extension then continues the scan (`hnsw.iterative_scan`), but only up to a limit.
@@ -33,7 +33,7 @@ LOCK = 0x51617070
 dimension.
 """
 MOST_MEMORY_MB = 1024
-"""The maximum memory of the database that an index build uses, in MB. With too little memory, a
+"""The maximum amount of database memory that an index build uses, in MB. With too little memory, a
 build is many times slower.
 """
 BYTES_OF_A_ROW = 512
@@ -114,7 +114,7 @@ def make_index(dimension: int, rows: int) -> None:
         limits = without_limits(cursor)
         try:
             if not has_index(dimension):
-                # Remove the remains of an interrupted attempt.
+                # Remove the incomplete index of an interrupted attempt.
                 cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {index_name(dimension)}")
                 cursor.execute("SET max_parallel_maintenance_workers = 0")
                 cursor.execute(f"SET maintenance_work_mem = '{memory_mb(dimension, rows)}MB'")

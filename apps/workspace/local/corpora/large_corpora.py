@@ -1,5 +1,5 @@
 """Selects the corpora that the database searches instead of each process, and switches corpora
-between both kinds of search.
+between the two kinds of search.
 
 Each process searches a corpus itself until it has more than `LARGE_FROM` chunks. Then, if
 PostgreSQL has the `vector` extension, terms and vectors are copied to columns that the database can
@@ -73,7 +73,7 @@ def finish_moving(claim: CorpusClaim) -> None:
 
 
 def repair(claim: CorpusClaim) -> None:
-    """Copy the vectors that a process of an older version stored without copies."""
+    """Copy the vectors that a process running an older version stored without copies."""
     if pgvector.is_prepared(CorpusChunk) and is_large(claim):
         pgvector.fill_column(
             CorpusChunk.objects.filter(document__corpus=claim.corpus, dimension__gt=0)
@@ -94,8 +94,8 @@ def shrink(claim: CorpusClaim) -> None:
 
 
 def missing_index(claim: CorpusClaim) -> tuple[int, int] | None:
-    """Return the dimension and the number of the corpus's vectors if they are too many for an exact
-    search and have no index yet, otherwise None.
+    """Return the dimension and the number of the corpus's vectors if there are too many for an
+    exact search and they have no index yet, otherwise None.
     """
     if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None

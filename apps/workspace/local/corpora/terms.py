@@ -1,7 +1,7 @@
 """Searches the chunks of a large corpus by keyword, with a PostgreSQL index.
 
 Terms and scores are computed as in `apps.documents.bm25`, with two differences. The frequency of a
-term in a chunk does not count. The most frequent terms of a request are ignored if it has enough
+term in a chunk does not count. The most frequent terms in a request are ignored if it has enough
 other terms. A term is stored as a number that is computed from its letters and from the corpus, so
 all corpora share the index. Collisions are rare and harmless.
 """
@@ -17,7 +17,7 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""A search ranks up to this many chunks. It selects the chunks with the rarest terms of the
+"""A search ranks up to this many chunks. It selects the chunks with the rarest terms in the
 request, because rare terms are the most significant.
 """
 
@@ -63,7 +63,7 @@ def term_number(corpus: int, term: str) -> int:
 
 
 def store_terms(corpus: int, document: CorpusDocument, chunks: Sequence[TextChunk]) -> None:
-    """Store the terms of all chunks of a document, in order, and delete its earlier terms."""
+    """Store the terms of all chunks in a document, in order, and delete its earlier terms."""
     ChunkTerms.objects.filter(document=document).delete()
     ChunkTerms.objects.bulk_create(
         (terms_of(corpus, document, *one) for one in enumerate(chunks)), batch_size=500
@@ -77,7 +77,7 @@ def terms_of(corpus: int, document: CorpusDocument, position: int, chunk: TextCh
 
 
 def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Scores:
-    """Return up to `most` chunks of the documents that best match the words of the request, with
+    """Return up to `most` chunks of the documents that best match the words in the request, with
     their scores.
     """
     query_terms = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]

@@ -51,8 +51,8 @@ def store_vectors(
 
 
 def count_vectors(document: CorpusDocument, model: str) -> None:
-    """Store how many of the document's chunks have a vector of this model, and mark the document as
-    ready if all have one.
+    """Store how many of the document's chunks have a vector from this model, and mark the document
+    as ready if all have one.
     """
     chunks = CorpusChunk.objects.filter(document=document)
     is_done = not chunks.exclude(model=model).exists()
@@ -72,7 +72,7 @@ def nearest_chunks(
     """Return the chunks that are most similar to the vector: up to `most` chunks whose similarity
     is at least `least`.
 
-    The keys are the primary key of a document and the position of the chunk. The values are cosine
+    Each key consists of a document's primary key and a chunk's position. The values are cosine
     similarities.
     """
     scores = all_scores(documents, model, vector, least)

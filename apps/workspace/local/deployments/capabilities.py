@@ -33,7 +33,7 @@ OPENAI_HOSTS = ("api.openai.com", ".openai.azure.com", ".cognitiveservices.azure
 
 def capabilities_of(row: Deployment) -> ModelCapabilities:
     """Return the capabilities of a deployment. The operator's values come first, then values
-    implied by DIAL's features and attachment types, then values known by the model's name.
+    implied by DIAL's features and attachment types, then values known from the model's name.
     """
     own = ModelCapabilities(**{name: getattr(row, name) for name in CAPABILITIES})
     return own.over(written_capabilities(row)).over(known_capabilities(row))
@@ -45,7 +45,7 @@ def written_capabilities(row: Deployment) -> ModelCapabilities:
 
 
 def known_capabilities(row: Deployment) -> ModelCapabilities:
-    """Return the capabilities that are known by the model's name. Nothing is known about an
+    """Return the capabilities that are known from the model's name. Nothing is known about an
     application that uses DIAL's protocol.
     """
     if row.kind != Deployment.Kind.CHAT or row.speaks_dial:

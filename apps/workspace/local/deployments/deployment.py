@@ -1,4 +1,4 @@
-"""Defines the database model of deployments."""
+"""Defines the database model for deployments."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,8 @@ KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
 
 
 def validate_key_variable(name: str) -> None:
-    # Only variables with the name of a key may be sent to services; never, for example, SECRET_KEY.
+    # Only variables that are named like a service's key may be sent. SECRET_KEY, for example, must
+    # never be sent.
     if not KEY_VARIABLE.fullmatch(name):
         raise ValidationError(
             "%(name)s is not allowed. Use an uppercase environment variable name that "

@@ -48,7 +48,7 @@ def describe_row(row: Deployment) -> DeploymentInfo:
 
 
 def features_of(row: Deployment) -> Mapping[str, Any]:
-    """Return the deployment's features, including the operator's limit of output tokens if there is
+    """Return the deployment's features, including the operator's limit on output tokens if there is
     one.
     """
     features: Mapping[str, Any] = row.features

@@ -18,8 +18,8 @@ MISSING = object()
 def adapt_request(
     request: ModelRequest, first: DeploymentInfo, info: DeploymentInfo
 ) -> ModelRequest:
-    """Adapt a request that was made for the deployment `first` to the deployment `info`: its
-    defaults, limits and own tools.
+    """Adapt a request that was made for the deployment `first` to the defaults, limits and tools of
+    the deployment `info`.
     """
     defaults = {name: value for name, value in first.defaults.items() if name != TOOLS}
     own = {
@@ -37,7 +37,8 @@ def adapt_request(
 
 def with_defaults(own: Mapping[str, Any], info: DeploymentInfo) -> dict[str, Any]:
     """Return the request's `own` parameters, merged over the deployment's defaults. Drop values
-    that the model is known not to support: an unknown effort, or an answer longer than its limit.
+    that the model is known not to support: an unsupported effort, or an output limit above the
+    model's own.
     """
     has_limit = not LIMITS.isdisjoint(own)
     defaults = {

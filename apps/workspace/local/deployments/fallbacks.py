@@ -1,11 +1,12 @@
-"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails. A circuit
-breaker stops calls to a deployment after too many consecutive failures.
+"""Builds a model that calls a deployment, and its fallbacks in order if the deployment fails. A
+circuit breaker stops calls to a deployment after too many consecutive failures.
 
 Only deployments in our database can have fallbacks or be fallbacks. Applications and DIAL Core's
 deployments have none.
 
-Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
-a deployment's row, so a deployment that an operator has fixed is called again at once.
+Failures are counted per process or, if Redis is configured, for all processes together. A breaker
+belongs to one version of a deployment's row, so a deployment that an operator has fixed is called
+again at once.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ class BreakerStore(Protocol):
     async def failed(self, key: str) -> bool: ...
 
     async def succeeded(self, key: str, began: float) -> bool:
-        """Record a success of a call that began at `began`. Return True if this closed an open
+        """Record that a call that began at `began` succeeded. Return True if this closed an open
         breaker.
         """
         ...
@@ -195,7 +196,7 @@ class BreakerStore(Protocol):
 
 @dataclass(slots=True)
 class BreakerState:
-    """The state of a circuit breaker. All times are of the monotonic clock."""
+    """The state of a circuit breaker. All times come from the monotonic clock."""
 
     failures: list[float] = field(default_factory=list)
     """The times of the recent failures."""
@@ -217,8 +218,8 @@ class ProcessBreakers:
         now = time.monotonic()
         if now < state.until:
             return False
-        # This call tests the deployment for all other calls. If it gets no answer, another call can
-        # test it later.
+        # This call tests the deployment for all other calls. If it receives no answer, another call
+        # can test it later.
         state.until = now + BREAKER_OPEN_SECONDS
         return True
 

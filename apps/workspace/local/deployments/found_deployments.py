@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 
 DIAL_DEPLOYMENTS = "/openai/deployments/"
 RowVersion = tuple[int, int]
-"""The primary key and the version of a deployment's row. The key distinguishes the row from a later
-row with the same name.
+"""The primary key and the version of a deployment's row. The primary key distinguishes the row from
+a later row with the same name.
 """
 
 
@@ -180,7 +180,7 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.DEMO: demo_model,
 }
 """Maps each provider to a function that creates a model. The second argument is the read timeout in
-seconds; None means the timeout of tools.
+seconds; None means the tool timeout.
 """
 
 

@@ -25,7 +25,7 @@ NOTICE = "personal-key"
 
 
 class PersonalKey(models.Model):
-    """The key of one user for one service. A provider and an origin identify the service.
+    """One user's key for one service. A provider and an origin identify the service.
 
     The key is sent only to that service. If a deployment's URL changes to a different origin, the
     deployment needs a different key.
@@ -139,8 +139,8 @@ class PersonalModel:
 
 
 def may_follow(other: Model, first: Model) -> bool:
-    """Return True if `other` may be a fallback of `first`. If only the user's key may pay for
-    `first`, the installation's keys must not pay for its fallbacks.
+    """Return True if `other` may be a fallback of `first`. If only the user's key may be used for
+    `first`, the installation's keys must not be used for its fallbacks.
     """
     if not isinstance(first, PersonalModel) or first.installed is not None:
         return True

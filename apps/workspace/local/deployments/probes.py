@@ -1,4 +1,4 @@
-"""Tests with one small request whether the service of a deployment answers."""
+"""Tests whether a deployment's service answers, with one small request."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Lists the models of a deployment's service, and creates deployments for them."""
+"""Lists the models that a deployment's service offers, and creates deployments for them."""
 
 import re
 from collections.abc import Collection

@@ -1,8 +1,8 @@
-"""Shares circuit breakers of deployments between all processes, in Redis.
+"""Shares deployments' circuit breakers among all processes through Redis.
 
 One hash maps each failing deployment to the time at which it may be tried again (0 while its
-breaker is closed). A process reads the hash at most once a second. The times of failures are in
-sorted sets, one for each deployment.
+breaker is closed). A process reads the hash at most once a second. The times of failures are stored
+in sorted sets, one per deployment.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
 """Redis deletes breakers this many milliseconds after the last failure of any deployment, because
-the breakers of changed rows are not deleted otherwise.
+the breakers of changed rows would otherwise never be deleted.
 """
 
 NOW = """
@@ -39,7 +39,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
 READ = f"{NOW} return {{now, redis.call('HGETALL', KEYS[1])}}"
 # The first two keys of each script are the hash and the sorted set; the first argument is the
-# breaker's key. Each returns for how many milliseconds the breaker is open.
+# breaker's key. Each script returns the number of milliseconds for which the breaker remains open.
 FAIL = f"""{NOW}
 local known = tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0')
 if known > 0 then return math.max(1, known - now) end

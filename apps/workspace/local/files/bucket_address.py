@@ -16,8 +16,8 @@ _endpoint = re.compile(r"https?://[^/?#@\s]+(/[^?#@\s]*)?")
 
 @dataclass(frozen=True, slots=True)
 class BucketAddress:
-    """A parsed bucket URL. If `endpoint` or `region` is "", the default of AWS or of its
-    environment variables applies.
+    """A parsed bucket URL. If `endpoint` or `region` is "", AWS environment variables or AWS's
+    defaults apply.
     """
 
     bucket: str

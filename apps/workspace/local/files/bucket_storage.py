@@ -1,4 +1,4 @@
-"""Stores files in a bucket of an S3-compatible service."""
+"""Stores files in a bucket on an S3-compatible service."""
 
 import errno
 from collections.abc import AsyncIterator, Iterable, Iterator
@@ -22,25 +22,25 @@ CONNECT_SECONDS = 3
 READ_SECONDS = 20
 """The read timeout in seconds. It also applies to each uploaded part."""
 LONGEST_HOURS = 6
-"""The timeout of a download in hours. It is long, because the client may be slow."""
+"""The timeout for a download in hours. It is long, because the client may be slow."""
 RETRIES = 2
 RETRY_SECONDS = 20
 """The maximum time in seconds between the beginning of a request and its last retry."""
 PART_BYTES = 5 * 1024 * 1024
-"""S3's minimum size of a part of a multipart upload, in bytes. A smaller file is stored with one
+"""S3's minimum size for a part in a multipart upload, in bytes. A smaller file is stored with one
 request.
 """
 PARTS_AT_ONCE = 2
 CHUNK_BYTES = 256 * 1024
 LONGEST_REASON = 300
-"""Our error message repeats up to this many characters of the library's message, because the
+"""Our error message includes only this many characters of the library's message, because the
 library appends the source of each error.
 """
 
 
 def make_store(address: BucketAddress, key_id: str, secret: str) -> S3Store:
-    """Return a client for the bucket. If the credentials are "", they are read from AWS's
-    environment variables.
+    """Return a client for the bucket. If the credentials are "", they are read from AWS environment
+    variables.
     """
     given = {
         "endpoint": address.endpoint,

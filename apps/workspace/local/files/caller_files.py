@@ -22,7 +22,7 @@ class LocalFiles:
     """The files of a caller. New files are stored in `folder`, a path in the caller's bucket that
     ends with a slash, or "" for the bucket itself.
 
-    The caller can also read files that operators share with everyone, and the files of applications
+    The caller can also read files that operators share with everyone, and the application files
     whose IDs `application_files` returns.
     """
 
@@ -34,7 +34,7 @@ class LocalFiles:
         return write_path(self.owner(), self.folder)
 
     async def is_own(self, path: str) -> bool:
-        return True  # There are no other readable files.
+        return True  # Callers can read only their own files and operators' files.
 
     async def info(self, path: str) -> FileInfo:
         return await self.look(files.info, path)

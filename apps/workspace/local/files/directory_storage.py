@@ -98,9 +98,9 @@ class DirectoryStorage:
     def check_marker(self) -> None:
         """Raise OSError if `root` has no marker file with the ID that this process registered.
 
-        The folder may have been deleted, or its volume may not be mounted. Its files then count as
-        unavailable and not as missing, and no file is written to the folder that is now at the
-        path.
+        The folder may have been deleted, or its volume may not be mounted. In that case, its files
+        count as unavailable rather than missing, and nothing is written to the folder that is now
+        at the path.
         """
         if _marked is None or _marked[0] != self.root:
             return

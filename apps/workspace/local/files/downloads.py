@@ -1,4 +1,4 @@
-"""Determines the range and the headers of HTTP downloads of stored files."""
+"""Determines the range and the headers for HTTP downloads of stored files."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _range = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """The bytes from `first` up to, but not including, `end` of a file with `size` bytes."""
+    """The bytes from `first` up to, but not including, `end` of a file of `size` bytes."""
 
     first: int
     end: int
@@ -57,7 +57,7 @@ def saved_name(path: str) -> str:
 
 
 def headers_of(row: StoredFile, part: FilePart, *, is_shown: bool) -> dict[str, str]:
-    """Return the headers of a download. If `is_shown` is True, browsers may display the file
+    """Return the headers for a download. If `is_shown` is True, browsers may display the file
     instead of saving it.
     """
     name = quote(saved_name(row.name), safe="")

@@ -91,9 +91,9 @@ def copy_files(
 ) -> Iterator[CopyReport]:
     """Copy the files that the target does not have. Yield the report so far after each batch.
 
-    A file that the target already has with the right size is skipped; with `verify_all`, its
-    checksum must also match. Raises `OSError` if a storage location fails, and `DamagedCopy` if a copy
-    differs.
+    A file that the target already has with the right size is skipped. If `verify_all` is true, its
+    checksum must also match. Raises `OSError` if a storage location fails, and `DamagedCopy` if a
+    copy differs.
     """
     report = CopyReport()
     sizes = {entry.name: entry.size for entry in target.entries()}

@@ -1,4 +1,4 @@
-"""Defines the interface of a storage for the content of files."""
+"""Defines the interface for storing the content of files."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator

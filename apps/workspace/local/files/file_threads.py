@@ -18,7 +18,7 @@ _threads: ThreadPoolExecutor | None = None
 
 def start() -> None:
     """Start the threads. Tests do not call this, so that files are read and written on the thread
-    of their transaction.
+    that runs the test's transaction.
     """
     global _threads
     _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="files")

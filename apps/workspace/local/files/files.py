@@ -102,8 +102,8 @@ def take(
 def listing(
     reader: FileReader | str, folder: str, is_deep: bool
 ) -> Sequence[FileInfo | FolderInfo]:
-    """Return the files and folders in a folder, or with `is_deep` all files below it, sorted by
-    path. Raises `FileRefused` for an invalid folder.
+    """Return the files and folders in a folder or, if `is_deep` is true, all files below it, sorted
+    by path. Raises `FileRefused` for an invalid folder.
     """
     bucket = listed_bucket(reader, folder)
     prefix = folder_prefix(bucket, folder)
@@ -213,8 +213,8 @@ def move(bucket: str, source: str, destination: str, overwrite: bool) -> None:
 def delete(bucket: str, path: str, etags: Collection[str] = ()) -> None:
     """Delete a file. If there are `etags`, the file is deleted only if it has one of them.
 
-    Raises `FileRefused`, also for a file under a legal hold, and `FileChanged` if the file has
-    another ETag.
+    Raises `FileRefused`, including for a file under a legal hold, and `FileChanged` if the file has
+    a different ETag.
     """
     with transaction.atomic():
         row = find_stored(bucket, path, lock=True)
@@ -262,7 +262,7 @@ def own_name(bucket: str, path: str) -> str:
 
 
 def folder_prefix(bucket: str, folder: str) -> str:
-    """Return the prefix that the names of all files in a folder have. Raises `FileMissing` if the
+    """Return the common prefix of the names of all files in a folder. Raises `FileMissing` if the
     folder is not in the bucket.
     """
     if folder.rstrip("/") == f"{ROOT}/{bucket}":

@@ -15,8 +15,8 @@ from apps.workspace.local.installation import files_problem
 from apps.workspace.local.models import StoredFile
 
 HOURS = 24
-"""The age in hours from which content without a row is deleted. Content is stored before its row,
-so newer content may not have its row yet.
+"""Content without a row is deleted when it is this many hours old. Content is stored before its
+row, so newer content may not have its row yet.
 """
 
 _name = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")

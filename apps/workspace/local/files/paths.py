@@ -11,7 +11,7 @@ ROOT = "files"
 LONGEST_NAME = 500
 """The maximum length of a file's name in characters, which is the size of the database column."""
 LONGEST_SEGMENT = 255
-"""The maximum length of a path segment in bytes. It is the limit of most file systems, so that
+"""The maximum length of a path segment in bytes. It is the limit on most file systems, so that
 files can be copied to a disk.
 """
 JOINER = "\u200d"

@@ -29,7 +29,7 @@ class FileReader:
     application_files: Ids = tuple
 
     def bucket_of(self, path: str) -> str:
-        """Return the bucket of a path: the public bucket, or else the caller's own."""
+        """Return the bucket in a path: the public bucket, or else the caller's own."""
         return PUBLIC if path.startswith(f"{ROOT}/{PUBLIC}/") else self.bucket
 
 

@@ -1,4 +1,4 @@
-"""Opens the storage for the content of files: a directory, or a bucket of an S3-compatible service."""
+"""Opens the storage for the content of files: a directory, or a bucket on an S3-compatible service."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +38,8 @@ def bucket_storage(address: str, key_id: str, secret: str) -> FileStorage:
     """Return the storage in the bucket at this URL. It is cached, so that its connections are
     reused.
     """
-    # Imported at first use: its library takes 15 MB, which a directory does not need.
+    # Imported at first use, because its library takes 15 MB of memory and a directory does not
+    # need it.
     from apps.workspace.local.files.bucket_storage import BucketStorage, make_store
 
     found = parse_bucket_address(address)

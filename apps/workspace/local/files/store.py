@@ -1,7 +1,7 @@
 """Writes the content of files to the storage, and the rows that refer to it.
 
 Stored content is never overwritten. A write stores new content under a new name and then changes
-the row, so a row always has its content, even after a failure midway or with concurrent writers.
+the row, so a row's content always exists, even after a failure midway or with concurrent writers.
 """
 
 import hashlib
@@ -37,8 +37,8 @@ MOST_FILES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The condition of a conditional write: the file has one of the `etags` or, with `is_new`, does
-    not exist. Without either, every write is allowed.
+    """The condition of a conditional write: the file has one of the `etags` or, if `is_new` is
+    true, does not exist. If neither is set, every write is allowed.
     """
 
     etags: Collection[str] = ()
@@ -83,7 +83,7 @@ def store_content(
 
 
 def release_connection() -> None:
-    """Release the database connection before slow work in a storage, unless an open transaction
+    """Release the database connection before a slow storage operation, unless an open transaction
     needs it.
     """
     if not transaction.get_connection().in_atomic_block:
@@ -237,5 +237,5 @@ def check_quota(bucket: str) -> None:
 
 
 def most_bytes() -> int:
-    """Return the limit on an owner's files in bytes, or 0 if there is no limit."""
+    """Return the limit on the total size of an owner's files in bytes, or 0 if there is no limit."""
     return int(settings.FILES_MAX_BYTES_PER_USER)

@@ -52,7 +52,7 @@ millisecond, and a search for duplicates about a second.
 @dataclass(frozen=True, slots=True)
 class LocalMemories:
     """The memories of one owner in one application, or in all applications if `application` is "".
-    The fields are those of `MemoryCollection`.
+    The fields correspond to the fields of `MemoryCollection`.
     """
 
     bucket: str

@@ -1,4 +1,4 @@
-"""Defines the database models of memories and of users' memory settings."""
+"""Defines the database models for memories and users' memory settings."""
 
 import uuid
 from datetime import timedelta
@@ -20,12 +20,12 @@ class MemoryCollection(models.Model):
 
     bucket = models.CharField(max_length=100)
     end_user = models.CharField(max_length=64, blank=True)
-    """A hash of the end user in requests with an API key, or "" if the request names none."""
+    """A hash of the end user in requests with an API key, or "" if there is none."""
     application = models.CharField(max_length=200, blank=True)
     """A slug, the `former_name` of a deleted application, or "" for all applications."""
     model = models.CharField(max_length=300, blank=True)
     version = models.UUIDField(default=uuid.uuid4)
-    """A value that changes with each change of the memories."""
+    """A value that changes whenever the memories change."""
     deduplicated_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -91,7 +91,7 @@ class MemorySettings(models.Model):
     )
     is_enabled = models.BooleanField(default=True)
     is_shared = models.BooleanField(default=False)
-    """True if all applications that request shared memories use one collection of the user."""
+    """True if applications that request shared memories all use one collection for this user."""
 
     def __str__(self) -> str:
         return f"memory settings of user {self.user_id}"
@@ -118,7 +118,7 @@ def delete_old_merges() -> int:
 
 
 def former_name(slug: str, number: int) -> str:
-    """Return the name under which the memories of a deleted application remain, because a new
+    """Return the name under which a deleted application's memories are stored, because a new
     application may get its slug. Slugs do not contain #.
     """
     return f"{slug}#{number}"

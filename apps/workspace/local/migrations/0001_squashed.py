@@ -9,7 +9,7 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
-# Without a list of pending entries, which every search would have to read through.
+# The index has no list of pending entries, because every search would have to read all of them.
 INDEX = """
 CREATE INDEX terms_of_large_corpora ON workspace_chunkterms USING gin (terms) WITH (fastupdate = off)
 """

@@ -1,5 +1,5 @@
-"""Defines a model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It also decrypts
-with old keys.
+"""Defines a model field for secrets, encrypted with `SECRET_KEY` and `SALT_KEY`. It can also
+decrypt values with old keys.
 
 Unlike the library's field, it does not store "" as NULL, decrypt form input, or return the
 encrypted text as the secret when no key matches.
@@ -75,7 +75,7 @@ class SecretField(Encrypted):
 
 
 def secret_columns() -> Iterator[tuple[type[models.Model], str]]:
-    """Yield each model that has secret fields, with the name of each of these fields."""
+    """Yield the model and the name of each secret field."""
     for model in apps.get_models():
         for field in model._meta.fields:
             if isinstance(field, SecretField):

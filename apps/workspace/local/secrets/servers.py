@@ -42,7 +42,7 @@ def _is_server_alone(text: str) -> bool:
 
 
 def is_among(url: str, servers: Iterable[str]) -> bool:
-    """Return True if the URL is on one of these servers, given as `read_server` returns them."""
+    """Return True if the URL is on one of these servers, in the format that `read_server` returns."""
     origin = origin_of(url)
     own = origin_of(settings.SITE_URL)
     if origin == "/":

@@ -24,7 +24,7 @@ class SourceText:
 
 
 class SecretSource(Protocol):
-    """A store of secrets, such as Vault, that is outside of the database."""
+    """A store of secrets, such as Vault, that is outside the database."""
 
     async def read(self, reference: str) -> SourceText:
         """Return the text of a secret. Raises `SourceFailed` if it cannot be read."""

@@ -34,7 +34,9 @@ FRESH_SECONDS = 60.0
 LAST_SECONDS = 3600.0
 ANSWER_SECONDS = 5.0
 MOST_BYTES = 1_048_576
-"""The size limit in bytes for a response with a secret, about Vault's own limit for one secret."""
+"""The size limit in bytes for a response with a secret. Vault's own limit for one secret is
+similar.
+"""
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
 """Tokens are renewed this many seconds before their lease ends."""
@@ -54,7 +56,7 @@ class VaultDocument:
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
-    read_at: float  # a time of `time.monotonic`
+    read_at: float  # from `time.monotonic`
     problem: str = ""
     """The reason why the document may be outdated, or ""."""
 

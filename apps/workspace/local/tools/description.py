@@ -1,4 +1,4 @@
-"""Defines the database model of a tool description from an MCP server."""
+"""Defines the database model for tool descriptions from MCP servers."""
 
 from django.db import models
 from django.utils import timezone
@@ -21,7 +21,7 @@ class ToolDescription(models.Model):
     server_key = models.CharField(max_length=64, editable=False)
     server = models.CharField(max_length=500)
     listing = models.CharField("listed for", max_length=100, blank=True)
-    """The bucket of the caller who got the listing, or "" if all callers get the same listing."""
+    """The bucket of the caller who received the listing, or "" if all callers receive the same one."""
     tool = models.CharField(max_length=LONGEST_TOOL)
     digest = models.CharField(max_length=64, editable=False)
     text = models.TextField()

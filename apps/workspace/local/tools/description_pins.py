@@ -74,7 +74,7 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
 
 
 def record_use(source: DescriptionSource) -> None:
-    """Record that a run uses this server's listing, at most once a day."""
+    """At most once a day, record that a run uses this server's listing."""
     now = timezone.now()
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(listed_at__lt=now - DAY)
@@ -126,8 +126,8 @@ def new_row(
 def store_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
     """Store the newest change to each tool's description, for an operator to review.
 
-    An earlier change that still awaits review is deleted, so that an operator accepts exactly the
-    text that they reviewed.
+    An earlier change that is still awaiting review is deleted, so that an operator accepts exactly
+    the text that they reviewed.
     """
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(tool__in=changed, state=CHANGED)
@@ -168,8 +168,8 @@ def accepted_before(row: ToolDescription) -> ToolDescription | None:
 
 
 def stored_name(tool: str) -> str:
-    """Return the name of a tool as rows store it: as JSON if it has unprintable characters, and
-    shortened with a hash if it is too long.
+    """Return the name of a tool as it is stored in rows: as JSON if it has unprintable characters,
+    and shortened with a hash if it is too long.
     """
     name = tool if tool.isprintable() and not tool.startswith('"') else json.dumps(tool)
     if len(name) <= LONGEST_TOOL:
@@ -178,7 +178,7 @@ def stored_name(tool: str) -> str:
 
 
 def original_name(stored: str) -> str:
-    """Return a tool's name on its server. `stored` is the name as rows store it."""
+    """Return a tool's name on its server. `stored` is the name as it is stored in rows."""
     try:
         return str(json.loads(stored)) if stored.startswith('"') else stored
     except ValueError:
@@ -186,7 +186,7 @@ def original_name(stored: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text with its unprintable characters replaced by their codes, except line breaks."""
+    """Return the text with unprintable characters, except line breaks, replaced by their codes."""
     return "\n".join(
         line if line.isprintable() else "".join(map(visible, line)) for line in text.split("\n")
     )

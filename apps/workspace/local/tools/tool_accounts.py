@@ -1,4 +1,4 @@
-"""Defines the database models of users' accounts on tool servers, and of this installation's OAuth
+"""Defines the database models for users' accounts on tool servers and for this installation's OAuth
 clients.
 """
 
@@ -16,8 +16,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 LONGEST_URL = 500
 UNFINISHED = timedelta(days=30)
-"""The time after which an account without a completed sign-in is deleted. It is longer than users
-need to sign in, or to sign in again after their session has expired.
+"""The time after which an account without a completed sign-in is deleted. Users need less time than
+this to sign in, or to sign in again after their session has expired.
 """
 
 
@@ -55,7 +55,7 @@ class ToolAccount(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
     version = models.PositiveIntegerField(default=0)
-    """The version of the tokens. Every change of the tokens increases it."""
+    """The version of the tokens. Every change to the tokens increases it."""
     refreshing_until = models.DateTimeField(null=True, blank=True)
     """The time until which the process that holds the lease may refresh the token."""
 
@@ -72,14 +72,12 @@ class ToolAccount(models.Model):
 
     @property
     def secret(self) -> Credential:
-        """Return the OAuth client's secret, which is a text or a reference to a stored secret."""
+        """Return the OAuth client's secret: plain text, or a reference to a stored secret."""
         return Credential(self.client_secret, self.secret_name)
 
 
 class RegisteredClient(models.Model):
-    """The OAuth client of this installation at a sign-in service, created by dynamic
-    registration.
-    """
+    """This installation's OAuth client at a sign-in service, created by dynamic registration."""
 
     issuer = models.CharField(max_length=LONGEST_URL)
     redirect_url = models.CharField(max_length=LONGEST_URL)
