@@ -1,6 +1,6 @@
 """Provides the threads on which coroutines use the database, each with its own connection.
 
-By default, asgiref runs all database work of a process on one thread, so a statement that waits for
+By default, asgiref runs all database work of a process on one thread, so a statement waiting for
 a lock would block every request. Only code that spreads a transaction over several calls needs a
 single thread, and this project has none.
 

@@ -54,7 +54,7 @@ export class ChatComposer extends LitElement {
   constructor() {
     super();
     this.busy = false;
-    /** True if the answer waits for the user. */
+    /** True if the answer is waiting for the user. */
     this.waiting = false;
     /** True if the message answers a question of the answer. */
     this.answering = false;

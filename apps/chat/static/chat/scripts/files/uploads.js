@@ -1,4 +1,4 @@
-/** Uploads to the server, and uploaded files that wait for their question. */
+/** Uploads to the server, and uploaded files waiting for their question. */
 
 import { lastSegment } from "../addresses.js";
 import { proof, remove } from "../requests.js";

@@ -1,4 +1,4 @@
-/** The card of an answer that waits for the user: the page announces it and moves the focus to it. */
+/** The card of an answer waiting for the user: the page announces it and moves the focus to it. */
 
 import { ChatInteraction } from "../cards/interaction.js";
 import { openInteraction, openQuestion } from "../session/interactions.js";
@@ -13,7 +13,7 @@ let shownCard;
 
 cardNotice.addEventListener("click", focusCard);
 
-/** True if the answer waits for the user. */
+/** True if the answer is waiting for the user. */
 export function isWaiting() {
   return shownCard !== undefined;
 }
