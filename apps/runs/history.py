@@ -67,7 +67,7 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """Convert a `{tool_call, tool_execution_result}`, the old format, to two messages: the call and
+    """Convert the old format, `{tool_call, tool_execution_result}`, to two messages: the call and
     its result.
     """
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
@@ -156,7 +156,7 @@ class StoredMessage(Struct):
 
 
 def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
-    """Yield the stored messages, without calls that lack a result and results that lack a call."""
+    """Yield the stored messages, without calls that lack a result or results that lack a call."""
     groups: list[list[ModelMessage]] = []
     for written in stored:
         try:
@@ -193,7 +193,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Encode all values of the state that contain the key `index` in one text, as DIAL's SDK
+    """Encode all values of the state that contain the key `index` as one text, as DIAL's SDK
     requires. Return the new state.
     """
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.

@@ -43,7 +43,7 @@ SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
 in its place, or with the reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
-"""The size limit of the attachments in one request, in characters of encoded data: about 20 MiB of
+"""The size limit for the attachments in one request, in characters of encoded data: about 20 MiB of
 files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
