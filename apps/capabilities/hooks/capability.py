@@ -28,7 +28,7 @@ SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
 """The default timeout in seconds for hooks after the answer. The user does not wait for them."""
 MOST_SECONDS_AT_THE_END = 60.0
-"""Hooks can delay the end of a request by this many seconds in total, or by the longest hook
+"""Hooks can delay the end of a request by up to this many seconds in total, or by the longest hook
 timeout if that is more.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
