@@ -20,7 +20,7 @@ LONGEST_UNREADABLE = 2_000
 if the answer was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key under which the reason why a truncated text is not a JSON object is stored."""
+"""The key that stores why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
 """The name of the only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')

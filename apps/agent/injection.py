@@ -112,7 +112,7 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 def insert_pair(
     messages: Sequence[ModelMessage], index: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
-    # Content can change and then change back. The version makes it a new pair.
+    # Content can change and later change back. The version makes it a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:

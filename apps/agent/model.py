@@ -57,7 +57,7 @@ UNNUMBERED = -1
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A chunk of a tool call. `index` identifies the call, because IDs may be missing or repeated."""
+    """A chunk of a tool call. `index` identifies the call, because IDs can be missing or repeat."""
 
     index: int
     id: str = ""

@@ -68,7 +68,7 @@ def open_stage(
     is_timed: bool = False,
     tool: str = "",
 ) -> Iterator[Stage]:
-    """Open a stage, and close it at the end of the block. After an exception, it closes as failed."""
+    """Open a stage, and close it at the end of the block (as failed after an exception)."""
     started = time.monotonic()
     emit(StageOpened(stage_id, title, parent_id, tool=tool))
     stage = Stage(stage_id, emit)

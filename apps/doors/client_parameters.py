@@ -123,7 +123,7 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 
 
 def offered(specs: Mapping[str, ToolSpec], allowed: Collection[str]) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model may call for this answer: those whose names are in `allowed`."""
+    """Return the tools that the model may call for this answer, as listed in `allowed`."""
     return {name: spec for name, spec in specs.items() if name in allowed}
 
 

@@ -2,7 +2,7 @@
 
 Messages must be in this order. All violations are reported together.
 
-(system)? (user assistant (tool+ assistant?)*)* (user | tool+)
+    (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
 Tool messages can contain only results from the client's own tools. Results from the application's
 tools are rejected, because a client could forge them.
@@ -205,7 +205,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield an error for each call to a client's tool that is not directly followed by its result."""
+    """Yield an error for each call to a client's tool without a result directly after it."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue

@@ -47,7 +47,8 @@ from apps.agent.tools import ToolSpec
 from apps.errors import ContextTooLong, ModelFailed
 
 FITTED = "fitted"
-"""The key of the step that stores the run's cut, that is, the parts that its requests omit."""
+"""The key of the step that stores the run's cut, that is, the parts that the run's requests omit.
+"""
 
 Strategy = Literal["summarise", "trim", "refuse"]
 KeepResult = Callable[[str, str], Awaitable[str]]
@@ -235,8 +236,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Store the results that the cut omits in files, and return the cut with notes that contain
-        the files' paths.
+        """Write the omitted results to files, and return the cut with notes that contain the files'
+        paths.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:

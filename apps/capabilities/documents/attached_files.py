@@ -1,4 +1,4 @@
-"""Searches files that an operator attached to an application. Their text is stored in the database."""
+"""Searches the files attached to an application. Their text is stored in the database."""
 
 import asyncio
 from collections.abc import Sequence

@@ -128,7 +128,7 @@ def by_stored(
 
 
 def best_chunks(rankings: Sequence[Mapping[ChunkId, float]], most: int) -> Scores:
-    """Merge the rankings, and return up to `most` of the best chunks with their scores, best first."""
+    """Merge the rankings, and return up to `most` of the best chunks with scores, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}

@@ -22,7 +22,7 @@ MOST_CHARACTERS = 100_000
 
 @dataclass(slots=True)
 class RunDocumentCache:
-    """Caches parsed documents by a hash of their content, and evicts the least recently used ones."""
+    """Caches parsed documents by content hash, and evicts the least recently used ones."""
 
     documents: dict[str, Document] = field(default_factory=dict)
 
