@@ -68,7 +68,7 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were
+    """Decode JSON, with lone surrogates replaced. Return the value, and True if the text contained
     surrogates. Raises msgspec's errors.
     """
     try:

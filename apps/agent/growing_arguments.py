@@ -32,7 +32,7 @@ class ArgumentText:
         self.is_over = False
 
     def feed(self, part: str) -> str:
-        """Return the text that a part of the JSON adds to the argument."""
+        """Return the text that the next chunk of the JSON adds to the argument."""
         if self.is_over:
             return ""
         text, self.buffer = self.buffer + part, ""

@@ -57,8 +57,8 @@ class Injection:
 
 
 def prefix_of(tool: str) -> str:
-    """Return the prefix of the call IDs of the tool's pairs. Pairs with the frequency `always` have
-    a different prefix.
+    """Return the prefix for the call IDs of the tool's pairs. Pairs with the frequency `always`
+    have a different prefix.
     """
     length = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:length]}_"

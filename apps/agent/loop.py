@@ -129,7 +129,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return Turn(conversation, emit, progress, early, deferred)
 
     def reply(self, turn: Turn) -> Awaitable[Reply]:
-        """Return the recorded answer of this turn, or call the model if there is none. Raises
+        """Return this turn's recorded answer, or call the model if there is none. Raises
         `ModelFailed`.
         """
         return self.recorded_reply(turn) if self.ledger.is_kept else self.ask(turn)

@@ -18,10 +18,10 @@ logger = logging.getLogger(__name__)
 Role = Literal["system", "user", "assistant", "tool"]
 
 MODEL_STATE = "orchestrator"
-"""The key of the model's own state within a stored state."""
+"""The key for the model's own state in a stored state."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key of the deployment's name within stored reasoning. Reasoning without this key came from a
+"""The key for the deployment's name in stored reasoning. Reasoning without this key came from a
 client.
 """
 REFUSALS = frozenset({400, 422})

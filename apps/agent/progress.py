@@ -77,8 +77,8 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of a text that is within the limit. The text must already be subtracted
-        from `left`.
+        """Return the beginning of a text, up to the limit. The text must already be subtracted from
+        `left`.
         """
         return text[: max(len(text) + self.left, 0)]
 

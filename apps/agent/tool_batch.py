@@ -50,7 +50,7 @@ class ToolBatch:
         return [outcomes[index] for index in indexes]
 
     def repeat(self) -> dict[int, ToolOutcome]:
-        """Return the recorded outcomes by the index of the call."""
+        """Return the recorded outcomes by call index."""
         recorded = self.steps.recorded()
         for one in recorded.values():
             self.turn.progress.usage += one.spent

@@ -31,7 +31,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.turns import as_parts
 
 PENDING = "pending_calls"
-"""The key of the waiting calls in the answer's state."""
+"""The key under which the answer's state stores the waiting calls."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
 """The default time limit for an answer, in seconds. It is a day, because users may not read a

@@ -38,8 +38,8 @@ LONGEST_ERROR = 200
 OPEN = "open"
 """The key of the step that records the inputs of the first model call."""
 SAVED = "saved"
-"""The key of the step that records the data that capabilities have stored for the next request
-since the step `OPEN`.
+"""The key of the step that records what capabilities have stored for the next request since the
+step `OPEN`.
 """
 
 
@@ -278,8 +278,8 @@ def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Tain
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record the data that capabilities store for the next request, if a tool call has changed it.
-    Return the call's result.
+    """If a tool call has changed the data that capabilities store for the next request, record the
+    data. Return the call's result.
     """
     written = write_record(saved)
     if written != recorded_state(ledger):

@@ -275,7 +275,9 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 
 
 def problems_of(parameters: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
-    """Map the name of each parameter that the model does not support to a text about the problem."""
+    """Map the name of each parameter that the model does not support to a description of the
+    problem.
+    """
     problems: dict[str, str] = {}
     if (most := info.can.max_output_tokens) is not None:
         for name in LIMITS:

@@ -95,8 +95,8 @@ class Parts:
 
     @property
     def fixed(self) -> list[ModelMessage]:
-        """Return the messages that are never omitted, because the platform has added them for the
-        whole conversation.
+        """Return the messages that are never omitted. The platform has added them for the whole
+        conversation.
         """
         return [*self.head, *permanent_messages(self.turns)]
 

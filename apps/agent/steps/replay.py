@@ -64,8 +64,8 @@ def end_replay(emit: Emit) -> None:
 
 
 def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
-    """Add the recorded answer of this turn to the progress, and return it. Return None if no answer
-    is recorded.
+    """Add this turn's recorded answer to the progress, and return it. Return None if no answer is
+    recorded.
     """
     progress = turn.progress
     step = ledger.step(f"m:{progress.counts.iterations}")
@@ -89,7 +89,7 @@ def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
 
 
 def repeat_recovery(ledger: Ledger, progress: Progress) -> None:
-    """Apply the recorded recovery of this turn, if there is one."""
+    """Apply this turn's recorded recovery, if there is one."""
     step = ledger.step(f"recovered:{progress.counts.iterations}")
     if step is None:
         return

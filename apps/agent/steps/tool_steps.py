@@ -58,9 +58,7 @@ class ToolSteps:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
 
     def recorded(self) -> dict[int, RecordedOutcome]:
-        """Return the recorded outcomes of the calls that need not be executed again, by the index
-        of the call.
-        """
+        """Return the recorded outcomes of calls that need not be executed again, by call index."""
         found = {index: self.recorded_outcome(index) for index in range(len(self.calls))}
         return {index: outcome for index, outcome in found.items() if outcome is not None}
 

@@ -32,8 +32,8 @@ from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
 FILES_INTRODUCTION = "The tools above returned these files:"
-"""This text introduces a tool's attachments in a user message, because tool results contain only
-text in OpenAI's API.
+"""This text introduces a tool's attachments in a user message, because tool results can contain
+only text in OpenAI's API.
 """
 
 Part = Mapping[str, Any]

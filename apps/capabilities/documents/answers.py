@@ -126,7 +126,9 @@ class DocumentAnswers:
     async def open_attached(
         self, attached: SearchableFiles, invocation: Invocation
     ) -> LoadedDocuments | LargeCorpus:
-        """Open the application's attached files. Raises `InvalidParameter` if none is searchable."""
+        """Open the attached files of the application. Raises `InvalidParameter` if none is
+        searchable.
+        """
         known = await attached.documents()
         searched = await attached.open(known)
         state = f"Attached files: {summary(known) or 'none'}"

@@ -66,7 +66,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a source that supports an answer."""
+    """A sentence from a source that supports an answer."""
 
     number: int
     document: CitedDocument
@@ -128,7 +128,7 @@ def marks_inside(answer: str) -> str:
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Cite the sentence of the source that shares the most words with the statement.
+    """Cite the sentence from the source that shares the most words with the statement.
 
     Words in the request count too, but with less weight.
     """

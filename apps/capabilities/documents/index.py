@@ -90,7 +90,7 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: Vectors) -> Mapping[int, float]:
-        """Return each chunk's cosine similarity with a vector, or {} if the dimensions differ."""
+        """Return each chunk's cosine similarity to a vector, or {} if the dimensions differ."""
         if self.width != len(query):
             return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
