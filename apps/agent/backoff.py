@@ -6,7 +6,7 @@ from math import inf
 
 LONGEST_RETRY_AFTER = 30.0
 """The maximum `Retry-After` in seconds. If a service asks for more, the request is not retried,
-because users do not wait longer.
+because users would not wait that long.
 """
 
 

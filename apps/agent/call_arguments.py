@@ -16,11 +16,11 @@ UNREADABLE = "unreadable_arguments"
 case, the model sees its own text, and no tool is called.
 """
 LONGEST_UNREADABLE = 2_000
-"""Unreadable arguments are truncated to this many characters. They can be as long as an answer that
-was cut off within a call.
+"""Unreadable arguments are truncated to this many characters. They can be as long as a whole answer
+if the answer was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key of the reason why a truncated text is not a JSON object."""
+"""The key that stores why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
 """The name of the only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')
@@ -68,7 +68,7 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were
+    """Decode JSON, with lone surrogates replaced. Return the value, and True if the text contained
     surrogates. Raises msgspec's errors.
     """
     try:
@@ -80,8 +80,8 @@ def decoded(text: str) -> tuple[Any, bool]:
 def object_texts(parts: Sequence[str]) -> list[str]:
     """Return the arguments of one call, or of each call if a service has joined several.
 
-    `parts` of the text are in the order of arrival. Some services repeat the whole text in each
-    part, or in the last one.
+    `parts` are the parts of the text in order of arrival. Some services repeat the whole text in
+    each part, or in the last one.
     """
     text = "".join(parts)
     if is_object(text):

@@ -1,6 +1,6 @@
 """Ends turns without another model call.
 
-This happens if a tool's result ends the turn, or if the model writes that it cannot proceed and
+This happens if a tool's result ends the turn, or if the model writes that it cannot proceed but
 still calls tools.
 """
 
@@ -35,7 +35,7 @@ NOT_CALLED = ToolResult(
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
     """Return the finish reason if a tool result ends the turn, otherwise "". Also append the
-    `answer` texts of such results to the answer.
+    `answer` texts from such results to the answer.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:

@@ -17,7 +17,7 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """The number of tokens that one model has used. None means not reported."""
+    """The number of tokens that one model has used. None means that the number was not reported."""
 
     model: str
     input: int
@@ -57,7 +57,7 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's text. `logprobs` is set if the client requested log probabilities."""
+    """A chunk of the answer's text. `logprobs` is set if the client requested log probabilities."""
 
     # A struct, because there is one for each token and a frozen dataclass is five times slower.
     text: str
@@ -65,13 +65,13 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the text with which the model refuses to answer."""
+    """A chunk of the text with which the model refuses to answer."""
 
     text: str
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A part of the model's reasoning. It is appended to a stage and is not part of the answer."""
+    """A chunk of the model's reasoning. It is appended to a stage and is not part of the answer."""
 
     stage_id: str
     text: str
@@ -156,7 +156,7 @@ class NoticeAdded:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
-    """The model called tools of the client. The run ends, and the client has to execute them."""
+    """The model called the client's tools. The run ends, and the client has to execute them."""
 
     calls: tuple[ToolCall, ...]
     text_tools: frozenset[str] = frozenset()
@@ -165,7 +165,7 @@ class ToolCallsRequested:
 
 @dataclass(frozen=True, slots=True)
 class TurnRestarted:
-    """Another process resumes the run from its last recorded step.
+    """Another process is resuming the run from its last recorded step.
 
     The event contains the part of the answer that remains valid. Everything after that part is
     emitted again. Stages that are still open count as failed.
@@ -178,7 +178,7 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer."""
+    """The run is waiting for a user's answer."""
 
     interaction: InteractionRequest
     """The question. Its key is the step's key in the outermost run's ledger."""
@@ -191,7 +191,7 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A sub-agent starts. If the run is resumed, the event may be emitted again."""
+    """A sub-agent has started. If the run is resumed, the event may be emitted again."""
 
     key: str
     """The key of the sub-agent's step in the outermost run."""

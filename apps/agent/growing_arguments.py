@@ -1,4 +1,4 @@
-"""Reads the JSON arguments of a tool call while they arrive."""
+"""Reads the JSON arguments of a tool call as they arrive."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _mark_in_string = re.compile(r'["\\]')
 
 
 class ArgumentText:
-    """Decodes one top-level string argument while its JSON arrives.
+    """Decodes one top-level string argument as its JSON arrives.
 
     Invalid JSON raises no error, but can shorten the text.
     """
@@ -32,7 +32,7 @@ class ArgumentText:
         self.is_over = False
 
     def feed(self, part: str) -> str:
-        """Return the text that a part of the JSON adds to the argument."""
+        """Return the text that the next chunk of the JSON adds to the argument."""
         if self.is_over:
             return ""
         text, self.buffer = self.buffer + part, ""

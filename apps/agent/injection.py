@@ -19,11 +19,11 @@ from apps.agent.messages import Attachment, ModelMessage, ToolCall
 LONGEST_ID = 40
 """The maximum length of a tool call ID. OpenAI rejects longer ones."""
 DIGITS = 7
-"""The number of hexadecimal digits of each of the two hashes in an ID."""
+"""The number of hexadecimal digits in each of an ID's two hashes."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
 """`always` adds a pair at the end of every request. `append_if_changed` and `refresh_if_changed`
-add it only if the content has changed: at the end, or in place of the old pair.
+add it only if the content has changed: the first at the end, the second in place of the old pair.
 """
 
 
@@ -38,8 +38,7 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """A text that distinguishes the pair from other pairs of the same tool, or None to use the
-    arguments.
+    """A text that distinguishes the pair from the tool's other pairs, or None to use the arguments.
     """
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -58,8 +57,8 @@ class Injection:
 
 
 def prefix_of(tool: str) -> str:
-    """Return the prefix of the call IDs of the tool's pairs. Pairs with the frequency `always` have
-    a different prefix.
+    """Return the prefix for the call IDs of the tool's pairs. Pairs with the frequency `always`
+    have a different prefix.
     """
     length = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:length]}_"
@@ -113,7 +112,7 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 def insert_pair(
     messages: Sequence[ModelMessage], index: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
-    # Content can return after it had changed. The version makes it a new pair.
+    # Content can change and later change back. The version makes it a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:
@@ -163,7 +162,7 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 def is_permanent(message: ModelMessage) -> bool:
     """Return True if the message belongs to an injected pair that stays in the conversation, that
-    is, to a pair without the frequency `always`.
+    is, a pair whose frequency is not `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

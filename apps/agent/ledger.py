@@ -1,4 +1,4 @@
-"""Defines the interface to a run's stored steps and questions, with which another process can
+"""Defines the interface to a run's stored steps and questions, from which another process can
 resume the run.
 
 The agent loop looks up each step before it calls a model or a tool, and never repeats a finished
@@ -26,7 +26,7 @@ for each one.
 """
 
 WAITING = "waiting"
-"""The finish reason of a run that waits for a user's answer."""
+"""The finish reason of a run that is waiting for a user's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,8 @@ class Ledger(Protocol):
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops the sub-agent of this step without stopping
-        the run.
+        """Return an event that is set when a user stops this step's sub-agent without stopping the
+        run.
         """
         ...
 

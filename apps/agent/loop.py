@@ -81,8 +81,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool
         calls without results at the end of `messages` are executed first.
 
-        The finish reason is `WAITING` if the run waits for a user. If the run is not stored, the
-        calls that wait are then in `progress.conversation.waiting`.
+        The finish reason is `WAITING` if the run is waiting for a user. If the run is not stored,
+        the waiting calls are then in `progress.conversation.waiting`.
 
         Raises `StepLimitReached`, `ToolsKeepFailing`, `ModelFailed`, `Stopped`, `LeaseLost` or
         `NotStored`.
@@ -129,7 +129,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return Turn(conversation, emit, progress, early, deferred)
 
     def reply(self, turn: Turn) -> Awaitable[Reply]:
-        """Return the recorded answer of this turn, or call the model if there is none. Raises
+        """Return this turn's recorded answer, or call the model if there is none. Raises
         `ModelFailed`.
         """
         return self.recorded_reply(turn) if self.ledger.is_kept else self.ask(turn)
@@ -198,7 +198,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         """Return the ledger for a nested run, in case the model is an application."""
         if not self.ledger.is_kept:
             return NO_LEDGER
-        # After a recovery, the application gets other messages, so it begins again.
+        # After a recovery, the application gets different messages, so it starts over.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
 
@@ -237,7 +237,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the calls of the platform's tools, and forward the others to the client. Return
+        """Execute the calls to the platform's tools, and forward the others to the client. Return
         the finish reason, or "" if the run continues.
 
         `message` is the message with the calls, or None if it is already in the conversation.

@@ -29,7 +29,7 @@ class LoopTools(msgspec.Struct, frozen=True):
     listed: Mapping[str, Tool] = {}
     """Tools that model requests list. Capabilities can add tools during the run."""
     unlisted: Mapping[str, Tool] = {}
-    """Tools that the model can call although model requests do not list them."""
+    """Tools that the model can call even though model requests do not list them."""
     hidden: Mapping[str, Tool] = {}
     """Tools that only the platform can call."""
     external: Mapping[str, ToolSpec] = {}
@@ -74,7 +74,7 @@ class RequestOptions(msgspec.Struct, frozen=True):
 
     parameters: Mapping[str, Any] = {}
     first_parameters: Mapping[str, Any] = {}
-    """Parameters of the first model call only. If `tool_choice` were repeated, the run would never
+    """Parameters for the first model call only. If `tool_choice` were repeated, the run would never
     end.
     """
     requires_external: bool = False
@@ -82,7 +82,7 @@ class RequestOptions(msgspec.Struct, frozen=True):
     tools are offered after the first call.
     """
     chosen: Set[str] = frozenset()
-    """The parameters that the manifest or the client set."""
+    """The parameters that the manifest or the client has set."""
     marks_cache: bool = False
     prompt: Sequence[PromptSpan] = ()
 

@@ -18,10 +18,10 @@ logger = logging.getLogger(__name__)
 Role = Literal["system", "user", "assistant", "tool"]
 
 MODEL_STATE = "orchestrator"
-"""The key of the model's own state within a stored state."""
+"""The key for the model's own state in a stored state."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key of the deployment's name within stored reasoning. Reasoning without this key came from a
+"""The key for the deployment's name in stored reasoning. Reasoning without this key came from a
 client.
 """
 REFUSALS = frozenset({400, 422})
@@ -48,8 +48,8 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool by the model. `arguments` is the text of a JSON object, as `object_text`
-    returns it.
+    """A tool call by the model. `arguments` is the text of a JSON object, as returned by
+    `object_text`.
     """
 
     id: str
@@ -62,8 +62,8 @@ class Thoughts:
     """A model's reasoning, which later requests send back to it.
 
     Services that reason between tool calls expect the reasoning with each further call: DeepSeek
-    rejects a conversation without it, and vLLM, Kimi, GLM and OpenRouter answer better with it.
-    Services that reject unknown keys, such as Groq, get the request again without it. Plain
+    rejects a conversation without it, and vLLM, Kimi, GLM and OpenRouter answer better with it. For
+    services that reject unknown keys, such as Groq, the request is resent without it. Plain
     reasoning is needed only with tool calls.
     """
 
@@ -85,7 +85,8 @@ class ModelMessage:
     """The remaining keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """The state of the model that wrote the message. `state` belongs to the run around that model.
+    """The state of the model that wrote the message. `state` belongs to the run that calls that
+    model.
     """
     name: str = ""
     """The name of the message's author, if several authors have the same role."""

@@ -26,7 +26,7 @@ Location = Literal["server", "client"]
 
 
 class PromptSpan(msgspec.Struct, frozen=True, gc=False):
-    """A part of the system prompt. An empty line separates the parts."""
+    """Part of the system prompt. An empty line separates the parts."""
 
     layer: str
     source: str
@@ -54,13 +54,13 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 
 # Structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a deployment."""
+    """Reports a call to a deployment."""
 
     deployment: str
     seconds: float
     usage: tuple[ModelUsage, ...] = ()  # empty if the service reported none
     iteration: int = 1
-    """The number of the call in its run, from 1."""
+    """The number of the call in its run, starting at 1."""
     first_text_seconds: float | None = None  # None if there was no text
     finish_reason: str = ""
     error: str = ""

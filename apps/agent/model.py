@@ -20,7 +20,7 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the model's reasoning."""
+    """A chunk of the model's reasoning."""
 
     text: str
     name: str
@@ -28,7 +28,7 @@ class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the reasoning in the service's own format, which users do not see. Such parts are
+    """Part of the reasoning in the service's own format, which users do not see. Such parts are
     stored instead of the plain reasoning.
     """
 
@@ -57,7 +57,7 @@ UNNUMBERED = -1
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of a tool call. `index` identifies the call, because IDs may be missing or repeated."""
+    """A chunk of a tool call. `index` identifies the call, because IDs can be missing or repeat."""
 
     index: int
     id: str = ""
@@ -66,7 +66,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """A part of a stage that the model reports, such as "Thinking" or a step of an application.
+    """A chunk of a stage that the model reports, such as "Thinking" or a step of an application.
     `failed` is None while the stage is open.
     """
 
@@ -95,8 +95,8 @@ Delta = (
     | Usage
     | Finish
 )
-"""A part of a streamed answer. If the model is an application, the deltas include the events of its
-run.
+"""A chunk of a streamed answer. If the model is an application, the deltas include the events of
+its run.
 """
 
 
@@ -127,7 +127,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield the deltas of each network read as one batch.
+        """Call the model, and yield the deltas from each network read as one batch.
 
         Closing the generator cancels the request. Raises `ModelFailed`.
         """

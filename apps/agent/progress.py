@@ -1,5 +1,5 @@
-"""Defines the state of a run while it is executed: its conversation, its answer so far, its counts
-and usage, and the limits of its models' output.
+"""Defines the state of a run in progress: its conversation, its answer so far, its counts and
+usage, and the limits of its models' output.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 BETWEEN_TEXTS = "\n\n"
 TITLE_CHARACTERS = 200
-"""Titles of images are truncated to this many characters."""
+"""Image titles are truncated to this many characters."""
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
@@ -44,7 +44,7 @@ tokens. The longest known answers have 128,000 tokens, and a run calls its model
 """
 MOST_DATA = 32 * 1024 * 1024
 """The maximum size of a run's files and state, in characters of JSON. It also limits the response
-of a model that does not stream.
+from a model that does not stream.
 """
 UNLIMITED = -1
 TIMINGS_STAGE = "execution-time"
@@ -52,7 +52,8 @@ TIMINGS_STAGE = "execution-time"
 
 @dataclass(slots=True)
 class Allowance:
-    """The remaining output of a run's models, so that an endless answer does not exhaust memory.
+    """The output that a run's models may still produce. The limit prevents an endless answer from
+    exhausting memory.
 
     Text, reasoning and tool calls share `most` characters, of which `left` remain. Attachments and
     state share `data` characters of JSON. A negative value means that the limit is exceeded.
@@ -76,8 +77,8 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of a text that is within the limit. The text must already be subtracted
-        from `left`.
+        """Return the beginning of a text, up to the limit. The text must already be subtracted from
+        `left`.
         """
         return text[: max(len(text) + self.left, 0)]
 
@@ -110,7 +111,7 @@ class Rounds:
         self.count(1)
 
     def count(self, calls: int) -> None:
-        """Count model calls that were already made."""
+        """Count model calls that have already been made."""
         here: Rounds | None = self
         while here is not None:
             here.used += calls
@@ -139,7 +140,7 @@ class RunAnswer:
         return BETWEEN_TEXTS.join(self.said)
 
     def say(self, text: str) -> None:
-        """Append a text that was already emitted."""
+        """Append a text that has already been emitted."""
         if text:
             self.said.append(text)
 
@@ -172,7 +173,7 @@ class RunConversation:
     has_recovered: bool = False
     waiting: ModelMessage | None = None
     """The message with the tool calls that the client's next request executes. The first of these
-    calls waits for the user's answer. `waiting` is None if the run is stored.
+    calls is waiting for the user's answer. `waiting` is None if the run is stored.
     """
 
     @property
@@ -194,12 +195,12 @@ class RunCounts:
     failed_turns: int = 0
     """The number of consecutive turns so far in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
-    """The model calls that count toward the limit of iterations, including those of sub-agents."""
+    """The model calls that count toward the iteration limit, including those of sub-agents."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. If the run fails, they still exist, so that its state can be
+    """The results of a run so far. They remain available if the run fails, so that its state can be
     saved.
     """
 
@@ -241,8 +242,8 @@ def show_pictures(pictures: Iterable[Attachment], answer: RunAnswer, emit: Emit)
 
 
 def as_markdown(picture: Attachment) -> str:
-    """Return the Markdown of an image, with its title and URL escaped, because a service wrote
-    them.
+    """Return the Markdown for an image. Its title and URL are escaped, because they come from a
+    service.
     """
     words = _control.sub(" ", picture.title).strip()[:TITLE_CHARACTERS]
     title = _markup.sub(r"\\\1", words)
@@ -252,7 +253,7 @@ def as_markdown(picture: Attachment) -> str:
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
     """Show the durations of all calls in a stage. `seconds` is the duration of the whole run. It is
-    less than the sum of the calls if tools ran concurrently.
+    less than the sum of the calls' durations if tools ran concurrently.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [

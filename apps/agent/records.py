@@ -1,4 +1,4 @@
-"""Logs the events of a run, without content of the conversation.
+"""Logs the events of a run, without the conversation's content.
 
 In text format, the fields follow the event's name. The JSON formatter reads them from the log
 record.
@@ -119,7 +119,7 @@ def log_reply(
 def log_refused_calls(
     calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
 ) -> None:
-    """Log one line for each reason why tool calls of an answer cannot be executed."""
+    """Log one line for each reason why an answer's tool calls cannot be executed."""
     names = {call.name for call in calls} - known
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)

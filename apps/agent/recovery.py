@@ -1,4 +1,4 @@
-"""Rewrites a conversation after a model call has failed, and thus allows another attempt."""
+"""Rewrites a conversation after a failed model call, so that the call can be retried."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence

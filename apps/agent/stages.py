@@ -1,6 +1,6 @@
 """Defines the stages that show visible work, such as tool calls.
 
-A `with` block opens a stage and closes it at its end.
+A `with` block opens a stage and closes it when the block ends.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters that a stage shows of an argument, both while it arrives and
-when it is complete.
+"""The maximum number of characters of an argument that a stage shows, both while the argument is
+arriving and when it is complete.
 """
 
 
@@ -52,7 +52,7 @@ class Stage:
 
 
 def silent(event: object) -> None:
-    """Ignore the event. This is the `emit` function of work that users do not see."""
+    """Ignore the event. This is the `emit` function for work that users do not see."""
 
 
 SILENT = Stage("", silent)
@@ -68,7 +68,7 @@ def open_stage(
     is_timed: bool = False,
     tool: str = "",
 ) -> Iterator[Stage]:
-    """Open a stage. The end of the block closes it, as failed after an exception."""
+    """Open a stage, and close it at the end of the block (as failed after an exception)."""
     started = time.monotonic()
     emit(StageOpened(stage_id, title, parent_id, tool=tool))
     stage = Stage(stage_id, emit)
@@ -83,11 +83,11 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Options of a tool whose stage opens before the call is complete."""
+    """Options for a tool whose stage opens before the call is complete."""
 
     title: str
     """The part of the stage's title that does not depend on arguments."""
     argument: str = ""
-    """The string argument that is shown while it arrives, or ""."""
+    """The string argument that is shown while it is arriving, or ""."""
     lead: str = ""
     """The text before the argument. It ends with the `FENCE` that opens a code block."""

@@ -17,7 +17,7 @@ _escape = re.compile(
 )
 REPLACEMENT = rb"\ufffd"
 INCOMPLETE_BYTES = 5
-"""The maximum number of bytes of an incomplete escape."""
+"""The maximum number of bytes in an incomplete escape."""
 
 
 def well_formed(text: str) -> str:
@@ -33,7 +33,7 @@ def well_formed(text: str) -> str:
 
 def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
     """Decode JSON with `decode`. If that fails because of lone surrogates, decode it again with
-    U+FFFD in their place. Raises the errors of `decode`.
+    U+FFFD in their place. Raises the errors from `decode`.
     """
     try:
         return decode(data)

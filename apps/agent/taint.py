@@ -11,7 +11,7 @@ from typing import Any
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 
 UNTRUSTED = "untrusted"
-"""The key under which an answer's state contains the untrusted sources. It is also the key of the
+"""The key under which an answer's state stores the untrusted sources. It is also the key of the
 step that records them.
 """
 MOST = 10
@@ -54,7 +54,7 @@ class Taint:
 
     @property
     def reason(self) -> str:
-        """Return the sentence about the sources that an approval card shows, or "" if there are
+        """Return the sentence that an approval card shows about the sources, or "" if there are
         none.
         """
         if not self.sources:

@@ -1,4 +1,4 @@
-"""Implements time limits that are paused while a run waits for a user."""
+"""Implements time limits that are paused while a run is waiting for a user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits of the current block and of all blocks around it."""
+    """Return the time limits of the current block and of all enclosing blocks."""
     return _limits.get()
 
 
@@ -48,7 +48,7 @@ def time_limit(seconds: float | None) -> AbstractAsyncContextManager[None]:
 
 
 class LimitedBlock:
-    # Not a generator, which would take three times as many calls for each tool call.
+    # Not a generator, which would take three times as many function calls for each tool call.
     __slots__ = ("limit", "token")
 
     def __init__(self, limit: TimeLimit) -> None:

@@ -17,7 +17,7 @@ _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)",
 
 
 class TodoCounts(NamedTuple):
-    """The number of all items, and of finished items. Both include nested items."""
+    """The total number of items, and the number of finished items. Both include nested items."""
 
     items: int
     completed: int

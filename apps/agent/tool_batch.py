@@ -31,7 +31,7 @@ class ToolBatch:
     find: Callable[[str], Tool | None]
     """The function that returns the tool with a given name, or None."""
     refuse: Callable[[ToolCall], ToolResult]
-    """The function that returns the error for a call of an unknown tool."""
+    """The function that returns the error for a call to an unknown tool."""
     results: Sequence[ResultStep]
     seconds: float | None = None
     """The timeout for the whole batch, or None."""
@@ -50,7 +50,7 @@ class ToolBatch:
         return [outcomes[index] for index in indexes]
 
     def repeat(self) -> dict[int, ToolOutcome]:
-        """Return the recorded outcomes by the index of the call."""
+        """Return the recorded outcomes by call index."""
         recorded = self.steps.recorded()
         for one in recorded.values():
             self.turn.progress.usage += one.spent
@@ -109,7 +109,7 @@ class ToolBatch:
                 started = time.monotonic()
                 try:
                     outcome = await call_tool(tool, call, invocation, self.results)
-                except BaseException:  # the run no longer waits for it
+                except BaseException:  # the run is no longer waiting for it
                     self.report(index, time.monotonic() - started, has_failed=True)
                     raise
                 finally:
@@ -162,8 +162,8 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome, or an error if the call waits for a user and the run cannot ask questions
-    of this kind.
+    """Return the outcome, or an error if the call is waiting for a user and the run cannot ask
+    questions of this kind.
     """
     if not isinstance(outcome.result, PendingResult):
         return outcome
@@ -188,8 +188,8 @@ def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
 def part_calls(
     calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
 ) -> tuple[tuple[ToolCall, ...], list[ToolOutcome], tuple[ToolCall, ...]]:
-    """Split the calls. Return the calls with results, their outcomes, and the calls that wait for a
-    user.
+    """Split the calls. Return the calls with results, their outcomes, and the calls that are
+    waiting for a user.
     """
     both = list(zip(calls, outcomes, strict=True))
     made = [pair for pair in both if not isinstance(pair[1].result, PendingResult)]

@@ -88,7 +88,7 @@ class PendingResult(ToolResult):
     )
     """The error for the model, if the run cannot wait."""
     interactions: tuple[InteractionRequest, ...] = ()
-    """The questions to the user, or () if a nested run waits."""
+    """The questions to the user, or () if a nested run is waiting."""
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
@@ -141,8 +141,8 @@ class Tool:
     toolset: str = ""
     """The path of the tool's toolset in the manifest, or ""."""
     announcement: Announcement | None = None
-    """Options for a stage that opens while the arguments arrive. If None, the stage opens when the
-    call is executed.
+    """Options for a stage that opens while the arguments are arriving. If None, the stage opens
+    when the call is executed.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Arguments that are added to each call and that the model does not see."""
@@ -165,7 +165,7 @@ class Toolbox:
     listed: dict[str, Tool] = field(default_factory=dict)
     """Tools that model requests list."""
     unlisted: dict[str, Tool] = field(default_factory=dict)
-    """Tools that the model can call although model requests do not list them."""
+    """Tools that the model can call even though model requests do not list them."""
     hidden: dict[str, Tool] = field(default_factory=dict)
     """Tools that only the platform can call."""
 

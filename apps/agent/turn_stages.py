@@ -38,7 +38,7 @@ class ModelStages:
     """Emits the stages that a model reports as stages of the run.
 
     The first text or tool call closes the open stages. The end of the `with` block closes the
-    others, as failed after an exception.
+    others. After an exception, they close as failed.
 
     If `parent_id` is set, the model is an application. Its stages are nested in that stage, close
     by themselves, and may have no names.
@@ -107,7 +107,7 @@ class ModelStages:
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
 
     def think(self, text: str) -> None:
-        # Nested reasoning is not that of this run's own model.
+        # Nested reasoning does not come from this run's own model.
         is_nested = self.parent_id is not None
         if not self.thought:
             self.thoughts += 1
@@ -145,8 +145,8 @@ class ModelStages:
 
 
 class EarlyStage:
-    """A stage that opens while the arguments of its call still arrive. When the call is executed,
-    it uses the same stage.
+    """A stage that opens while the arguments of its call are still arriving. When the call is
+    executed, it uses the same stage.
     """
 
     def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
@@ -212,7 +212,7 @@ class EarlyStages:
         self.open: dict[str, EarlyStage] = {}
 
     def feed(self, call: GrowingCall, part: str) -> None:
-        """Show a part of the call's arguments. The call's name must be complete."""
+        """Show the next chunk of the call's arguments. The call's name must already be complete."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
             stage.feed(part)

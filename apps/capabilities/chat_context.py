@@ -22,7 +22,7 @@ class FoundConversation:
     """The path of the conversation's page."""
     updated_at: datetime
     excerpt: str
-    """A part of a matching message."""
+    """Part of a matching message."""
 
 
 SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
@@ -34,7 +34,7 @@ The arguments are the search words and the maximum number of results.
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """The conversation, user and folder data of a run. All fields are empty without a stored
+    """The conversation, user and folder data of a run. All fields are empty if there is no stored
     conversation.
     """
 

@@ -1,7 +1,7 @@
 """Admits requests from API clients: identifies the caller and the application.
 
 An API key of this installation identifies the caller. Any other key may be from DIAL Core. Core
-does not sign requests, so QuickApps asks Core for which application the key was created.
+does not sign requests, so QuickApps asks Core which application the key was created for.
 
 The name in the URL is the slug of an application here, or an application type in Core. For an
 application type, the header `X-DIAL-APPLICATION-ID` names the application, and Core stores its
@@ -43,8 +43,8 @@ from apps.workspace.dial.kept_applications import (
 )
 
 ONCE_IN_SECONDS = 60.0
-"""The audit log records a denial once per this many seconds for each IP address, endpoint and
-application, so that retries do not flood it.
+"""The audit log records a denial at most once in this many seconds for each IP address, endpoint
+and application, so that retries do not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -59,9 +59,9 @@ class Admission:
 
     caller: Caller
     named: str = ""
-    """The decoded ID of the application in Core, for a request from DIAL Core, else ""."""
+    """The decoded ID of the application in Core, for a request from DIAL Core, otherwise ""."""
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
-    """Core's document of the application `named`, or None if the key was created for another
+    """Core's document for the application `named`, or None if the key was created for another
     application.
     """
 
@@ -118,7 +118,7 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
 
 
 async def find_admission(core: Core, claimed: Caller, named: str) -> Admission:
-    """Ask Core for which application the caller's key was created.
+    """Ask Core which application the caller's key was created for.
 
     Each request has its own key, so the answer is not cached. Core's document is read only if the
     key was created for the requested application. Raises `NotAuthenticated` if Core rejects the

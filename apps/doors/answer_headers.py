@@ -1,4 +1,4 @@
-"""Builds the response headers about rate limits, with OpenAI's names, and about retries."""
+"""Builds the response headers for retries and for rate limits. The latter have OpenAI's names."""
 
 import math
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ MOST_RETRY_SECONDS = 31 * 86_400
 
 
 def rate_headers(rests: Sequence[RemainingRate]) -> tuple[Header, ...]:
-    """Return the rate limit headers. For requests and for tokens, they describe the limit that is
-    closest to being reached.
+    """Return the rate limit headers. Requests and tokens have separate headers, which describe the
+    limit of that kind that is closest to being reached.
     """
     headers: list[Header] = []
     for kind in KINDS:

@@ -72,7 +72,7 @@ class BoundedBody:
         self.is_complete = False
 
     def expect(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
-        """Raise `RequestBodyTooLarge` if the header Content-Length exceeds the limit."""
+        """Raise `RequestBodyTooLarge` if the Content-Length header exceeds the limit."""
         for name, value in headers:
             if name.lower() == b"content-length" and value.isdigit():
                 if int(value[:20]) > self.limit:

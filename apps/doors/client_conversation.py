@@ -239,7 +239,7 @@ def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMess
 
 
 def form_answer(messages: Sequence[ModelMessage]) -> Any:
-    """Return the user's answer in the form of the last message, or None."""
+    """Return the user's answer in the last message's form, or None."""
     form = messages[-1].extra.get("form_value") if messages else None
     return form.get(FORM_FIELD) if isinstance(form, Mapping) else None
 

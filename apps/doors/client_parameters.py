@@ -94,7 +94,7 @@ async def unsupported_parameters(
 def ignored_header(names: Collection[str]) -> tuple[Header, ...]:
     """Return the header that lists the ignored parameters. Long lists are truncated."""
     first = heapq.nsmallest(MOST_NAMES, names)
-    # Clients choose the names, so these can contain line breaks and separators.
+    # Clients choose the names, so they can contain line breaks and separators.
     safe = sorted({_unsafe.sub("_", name[:LONGEST_NAME]) or "_" for name in first})
     value = ", ".join(safe)
     if len(value) > LONGEST_HEADER:
@@ -123,7 +123,7 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 
 
 def offered(specs: Mapping[str, ToolSpec], allowed: Collection[str]) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model may call for this answer: those whose names are `allowed`."""
+    """Return the tools that the model may call for this answer, as listed in `allowed`."""
     return {name: spec for name, spec in specs.items() if name in allowed}
 
 

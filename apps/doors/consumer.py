@@ -76,7 +76,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         """Return an ASGI application that creates a consumer for each request."""
 
         def application(scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-            # This is no coroutine itself, because each chunk of an answer passes through every
+            # This is not a coroutine itself, because each chunk of an answer passes through every
             # coroutine.
             return cls(**options)(scope, receive, send)
 
@@ -129,8 +129,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             self.leave(answering)
 
     async def read_body(self, limit: int) -> bytes:
-        """Return the whole body. After this, a disconnect cancels the request. Raises the errors of
-        `body_parts`.
+        """Return the whole body. After this, a disconnect cancels the request. Raises the same
+        errors as `body_parts`.
         """
         body, parts = self.bounded_body(limit), []
         while not self.is_read:
@@ -239,7 +239,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Silence -------------------------------------------------------------------------------
 
     def keep_alive(self, seconds: float) -> None:
-        """Call `on_silence` whenever nothing was written for this many seconds."""
+        """Call `on_silence` whenever nothing has been written for this many seconds."""
         self.written_at = time.monotonic()
         self.wait_for_silence(seconds, seconds)
 
@@ -294,7 +294,7 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the status codes of model services that clients receive unchanged."""
+        """Return the status codes from model services that clients receive unchanged."""
         return WITH_LIMITS
 
     @property

@@ -30,7 +30,7 @@ class Encoder(Protocol):
 
     @property
     def heartbeat(self) -> bytes:
-        """Return the bytes to send after a time without events."""
+        """Return the bytes to send after a period without events."""
 
     @property
     def sends_end_separately(self) -> bool:
@@ -82,8 +82,8 @@ class Dialect(Protocol):
     """Parses the requests of an API, and encodes its responses.
 
     `door` is stored with each run. Clients receive the status codes in `passed_on` unchanged if a
-    model service returns them. If `passed_on` does not contain 429, a reached rate limit has
-    another status.
+    model service returns them. If `passed_on` does not contain 429, a rate limit error has another
+    status.
     """
 
     @property

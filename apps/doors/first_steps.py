@@ -1,4 +1,4 @@
-"""Lists the setup steps of a new installation: connect a model, create an application, and talk to
+"""Lists the setup steps for a new installation: connect a model, create an application, and talk to
 it.
 """
 
@@ -17,7 +17,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step of the setup."""
+    """A setup step."""
 
     name: str
     title: str

@@ -25,7 +25,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A POST request with which an operator tries an API in the studio. `MESSAGE` in `body` is
+    """A POST request that an operator can send to try an API in the studio. `MESSAGE` in `body` is
     replaced by the operator's message.
     """
 
@@ -48,7 +48,8 @@ class DoorGuide:
     """The file name of the API's page in the docs."""
     snippets: tuple[Snippet, ...]
     trial: Trial | None = None
-    """A request with which operators can try the API, or None if this takes more than one request.
+    """A request that operators can send to try the API, or None if this takes more than one
+    request.
     """
 
     def fill(self, origin: str, slug: str, title: str) -> "DoorGuide":

@@ -37,8 +37,9 @@ class JsonConsumer(DoorConsumer):
         raise MethodNotAllowed(gettext("Use the {method} method.").format(method=allowed))
 
     async def caller(self) -> Caller:
-        """Return the caller that the API key or, without a key, the browser session identifies.
-        Raises `NotAuthenticated` for an invalid key, and `Refused` for a browser without a session.
+        """Return the caller identified by the API key or, if there is no key, by the browser
+        session. Raises `NotAuthenticated` for an invalid key, and `Refused` for a browser without a
+        session.
         """
         sent = read_headers(self.scope["headers"])
         if not sent.api_key and not sent.bearer:

@@ -1,4 +1,4 @@
-"""Accepts WebSockets only from pages of this site. Any page can open a WebSocket, and browsers send
+"""Accepts WebSockets only from pages on this site. Any page can open a WebSocket, and browsers send
 this site's cookies with it.
 """
 
@@ -40,7 +40,7 @@ class CsrfCheck(CsrfViewMiddleware):
 
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
-    """Raise `Forbidden` if a request comes from a page of another site, as Django's views do."""
+    """Raise `Forbidden` if a request comes from a page on another site, as Django's views do."""
     # Django would search for the token in the form, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())

@@ -109,8 +109,8 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Add the stored earlier messages of the conversation, if any, to the request. Subclasses
-        with stored conversations override this. Raises `BadRequest` if the conversation is invalid.
+        """Add the conversation's stored earlier messages, if any, to the request. Subclasses with
+        stored conversations override this. Raises `BadRequest` if the conversation is invalid.
         """
         return asked
 

@@ -73,7 +73,7 @@ async def run_slot(
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
-    # Equal to `hold_caller_slot`, without one more generator for each request.
+    # Equivalent to `hold_caller_slot`, but without another generator for each request.
     with slots.hold(caller.bucket, name):
         async with slots.hold_shared(caller.bucket, name):
             with recorded(figures) as progress:
@@ -118,7 +118,7 @@ class KeyWatch:
 
     async def __aenter__(self) -> None:
         await self.limit.__aenter__()
-        # A timer takes a tenth of the time of a task.
+        # A timer takes a tenth of the time that a task takes.
         loop = asyncio.get_running_loop()
         self.timer = loop.call_later(settings.HEARTBEAT_SECONDS, self.begin)
 

@@ -90,8 +90,8 @@ async def has_switched_team(caller: Caller, session_key: str) -> bool:
 
 
 async def check_session(scope: Mapping[str, Any]) -> None:
-    """Raise `NotAdmitted` if the session of a signed-in user has ended. Sessions of visitors are
-    not checked.
+    """Raise `NotAdmitted` if a signed-in user's session has ended. Sessions of visitors are not
+    checked.
     """
     user, session = scope["user"], scope["session"]
     if not user.is_authenticated:
@@ -121,7 +121,7 @@ async def while_open(
 
 
 def announce_end(user: Any) -> None:
-    """Notify all connections of the user, in all processes, so that they check their sessions
+    """Notify all of the user's connections, in all processes, so that they check their sessions
     immediately.
     """
     for team in [None, *teams_of(user).values_list("pk", flat=True)]:

@@ -1,4 +1,5 @@
-"""Reads which page of the product an API client's user has open, and a description of their screen.
+"""Reads the page of the product that an API client's user has open, and a description of their
+screen.
 
 OpenAI clients send both as `place` and `narrative` in `metadata`, and DIAL clients in
 `custom_fields.configuration`.

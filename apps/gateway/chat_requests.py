@@ -54,7 +54,7 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Return the values in the request that can contain any JSON. The messages are not
+        """Return the values in the request that can contain arbitrary JSON. The messages are not
         included.
         """
         return [self.tools, self.tool_choice, self.response_format]

@@ -35,7 +35,7 @@ from apps.doors.client_conversation import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A part of a message. Clients append its texts, and merge its list items by their key `index`."""
+"""A chunk of a message. Clients append its texts, and merge its list items by the key `index`."""
 SEPARATOR = "\n\n"
 
 
@@ -119,8 +119,7 @@ class DialDeltas:
     def open_stage(self, event: StageOpened) -> Delta | None:
         parent = self.stages.get(event.parent_id) if event.parent_id is not None else None
         nested = {} if parent is None else {"parent_stage_index": parent}
-        # A repeated ID begins a new stage, because models can number their calls from the start
-        # again.
+        # A repeated ID begins a new stage, because models can restart the numbering of their calls.
         self.stages[event.stage_id] = next(self.stage_indexes)
         self.stage_attachments.pop(event.stage_id, None)
         return self.stage(event.stage_id, name=event.title, **nested)
@@ -171,7 +170,7 @@ class OpenAIDeltas(DialDeltas):
 
 
 def custom_call(call: ToolCall) -> Delta:
-    """Convert a call of a tool that takes plain text to an element of `tool_calls`."""
+    """Convert a call to a tool that takes plain text to an element of `tool_calls`."""
     called = {"name": call.name, "input": input_text(call.arguments)}
     return {"id": call.id, "type": "custom", "custom": called}
 
@@ -230,7 +229,7 @@ def join_texts(value: Any) -> Any:
 
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
-    """Return a button of a form. It fills in `text` and, with `submit`, also sends it."""
+    """Return a form button. It fills in `text` and, if `submit` is True, also sends it."""
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 

@@ -4,7 +4,7 @@ Messages must be in this order. All violations are reported together.
 
     (system)? (user assistant (tool+ assistant?)*)* (user | tool+)
 
-Tool messages can contain only results of the client's own tools. Results of the application's
+Tool messages can contain only results from the client's own tools. Results from the application's
 tools are rejected, because a client could forge them.
 """
 
@@ -111,8 +111,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:
-    """Raise `BadRequest` if the messages are not in DIAL's order. `external` are the names of the
-    client's tools.
+    """Raise `BadRequest` if the messages are not in the order that DIAL requires. `external` are
+    the names of the client's tools.
     """
     if len(messages) == 1 and messages[0].role == "user":
         return  # In most requests, the order is valid.
@@ -147,8 +147,8 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
-    """Yield an error for each message from index `start` on that breaks the alternation of user and
-    assistant messages.
+    """Yield an error for each message, starting at index `start`, that breaks the alternation of
+    user and assistant messages.
     """
     expected = "user"
     for index, message in enumerate(messages[start:], start):
@@ -205,7 +205,7 @@ def ending(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def missing_results(messages: Sequence[ChatMessage], external: Collection[str]) -> Iterator[str]:
-    """Yield an error for each call of a client's tool without a result directly after it."""
+    """Yield an error for each call to a client's tool without a result directly after it."""
     for index, message in enumerate(messages):
         if not message.tool_calls:
             continue

@@ -60,8 +60,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the request's `input` as a list. Its items may not be texts until `check_texts`
-        has run.
+        """Return the request's `input` as a list. Its items are not guaranteed to be texts until
+        `check_texts` has run.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -186,7 +186,7 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
 
 
 async def embed(embedder: Embedder, request: EmbeddingsRequest) -> Embeddings:
-    """Return the vectors of the texts. Raises `ModelFailed` if the model's service fails."""
+    """Return the vectors for the texts. Raises `ModelFailed` if the model's service fails."""
     try:
         return await embedder.embed(request.texts)
     except ServiceFailed as failure:

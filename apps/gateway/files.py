@@ -44,7 +44,7 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes of an upload's form, excluding its file."""
+"""The maximum number of bytes in an upload's form, excluding its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
@@ -69,8 +69,8 @@ class FilesConsumer(GatewayConsumer):
         return is_foreign or super().is_denial(error)
 
     async def send_error(self, error: Exception) -> None:
-        # The caller's mistake has no error reference. In a run, the same error is the
-        # application's.
+        # An error that the caller has caused has no error reference. In a run, the application
+        # causes the same error.
         if isinstance(error, FileRefused) and not self.is_started:
             await self.send_failure(own_failure(error))
         else:

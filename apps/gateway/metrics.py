@@ -1,4 +1,4 @@
-"""Serves `GET /metrics`, which returns the metrics of this process for Prometheus."""
+"""Serves `GET /metrics`, which returns this process's metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _sink: PrometheusSink | None = None
 
 
 def start(gauges: Iterable[Gauge]) -> PrometheusSink:
-    """Start to collect metrics. Return the sink that stores the metrics of this process."""
+    """Start collecting metrics. Return the sink that stores this process's metrics."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink

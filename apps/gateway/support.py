@@ -63,7 +63,7 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """Return the default manifest of a new application, including copies of the predefined
+    """Return the default manifest for a new application, including copies of the predefined
     toolsets.
     """
     return JsonResponse(configuration.default_configuration(installed_content()))

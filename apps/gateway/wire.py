@@ -143,7 +143,7 @@ class ChunkEncoder:
         return b"%b%b}]}\n\n" % (self.before, _encode(delta))
 
     def take_state(self) -> bytes:
-        """Return the chunk with the state, or b"" if there is none or it was already sent."""
+        """Return the chunk with the state, or b"" if there is none or it has already been sent."""
         if not self.state:
             return b""
         state, self.state = self.state, {}
@@ -172,8 +172,8 @@ class ChunkEncoder:
 
 
 class CompletionRequest:
-    """Collects the events of a run in one message, which equals the message that a client would
-    build from the chunks.
+    """Collects the events of a run in one message, which is the same as the message that a client
+    would build from the chunks.
     """
 
     headers = JSON

@@ -31,7 +31,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.turns import as_parts
 
 PENDING = "pending_calls"
-"""The key of the waiting calls in the answer's state."""
+"""The key under which the answer's state stores the waiting calls."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
 """The default time limit for an answer, in seconds. It is a day, because users may not read a
@@ -62,8 +62,8 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""A function that records, until the given Unix time, that the calls with an ID were answered. It
-returns False if these calls were answered before.
+"""A function that records that the calls with the given ID have been answered, and stores this
+until the given Unix time. It returns False if the calls had already been answered.
 """
 
 
@@ -156,7 +156,7 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer."""
+    """Tool calls that are waiting for the user's answer."""
 
     id: str
     due: float
@@ -173,7 +173,7 @@ async def take_answer(
     """Return the request and its ledger. If the client's last message answers the question of
     waiting calls, the run begins with these calls.
 
-    An invalid answer denies all waiting calls, and the model gets the reason.
+    An invalid answer denies all waiting calls, and the reason is passed to the model.
     """
     if caller.client.chain:  # The model of another application must not approve calls.
         return request, NO_LEDGER

@@ -33,7 +33,7 @@ _toolset_path = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The joined contributions of all open capabilities."""
+    """The combined contributions of all open capabilities."""
 
     contribution: Contribution
     toolbox: Toolbox
@@ -48,8 +48,8 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The list fields of contributions. The lists of all capabilities are joined, in the order of the
-capabilities.
+"""The list fields of contributions. The lists from all capabilities are concatenated in the order
+of the capabilities.
 """
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
@@ -206,8 +206,8 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of the
-    issues is hard.
+    """Show the issues in one stage, grouped by section. The stage is marked as failed if `is_hard`
+    is True for one of the issues.
     """
     if not issues:
         return
@@ -231,8 +231,8 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """Return the issue with the toolset's name added to its message, which contains only the
-    toolset's index in the manifest.
+    """Return the issue with the toolset's name added to its message, which otherwise contains only
+    the toolset's index in the manifest.
     """
     place = _toolset_path.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()

@@ -135,7 +135,7 @@ def service_explanation(error: ServiceFailed) -> Explanation:
 
 
 def model_explanation(error: ModelFailed, status: int | None) -> Explanation:
-    """Return the explanation of a failed model call: the service's own text for users, or else a
+    """Return the explanation for a failed model call: the service's own text for users, or else a
     text for the error's code, status or reason.
     """
     said = error.display.strip()

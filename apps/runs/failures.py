@@ -32,13 +32,13 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes of model services that DIAL Core passes on to the client. DIAL Core retries or
+"""The status codes from model services that DIAL Core passes on to the client. DIAL Core retries or
 replaces all others.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""The status codes of model services that clients other than DIAL Core get unchanged, including
-rate limits.
+"""The status codes from model services that clients other than DIAL Core receive unchanged,
+including rate limits.
 """
 
 
@@ -73,7 +73,7 @@ def unavailable(outage: Outage) -> RunFailure:
 
 def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunFailure:
     """Convert an error to a `RunFailure`, and log it unless the request caused it. `passed_on` are
-    the status codes of model services that the client gets unchanged.
+    the status codes from model services that the client receives unchanged.
     """
     match cause := sole_error(error):
         case BadRequest():

@@ -38,8 +38,8 @@ LONGEST_ERROR = 200
 OPEN = "open"
 """The key of the step that records the inputs of the first model call."""
 SAVED = "saved"
-"""The key of the step that records the data that capabilities have stored for the next request
-since the step `OPEN`.
+"""The key of the step that records what capabilities have stored for the next request since the
+step `OPEN`.
 """
 
 
@@ -67,7 +67,7 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """Convert a `{tool_call, tool_execution_result}`, the old format, to two messages: the call and
+    """Convert the old format, `{tool_call, tool_execution_result}`, to two messages: the call and
     its result.
     """
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
@@ -156,7 +156,7 @@ class StoredMessage(Struct):
 
 
 def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
-    """Yield the stored messages, without calls that lack a result and results that lack a call."""
+    """Yield the stored messages, without calls that lack a result or results that lack a call."""
     groups: list[list[ModelMessage]] = []
     for written in stored:
         try:
@@ -193,7 +193,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Encode all values of the state that contain the key `index` in one text, as DIAL's SDK
+    """Encode all values of the state that contain the key `index` as one text, as DIAL's SDK
     requires. Return the new state.
     """
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
@@ -278,8 +278,8 @@ def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Tain
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record the data that capabilities store for the next request, if a tool call has changed it.
-    Return the call's result.
+    """If a tool call has changed the data that capabilities store for the next request, record the
+    data. Return the call's result.
     """
     written = write_record(saved)
     if written != recorded_state(ledger):

@@ -209,7 +209,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
                 limit_of(orchestrator, settings.DEFAULT_AGENT_MAX_ITERATIONS),
                 self.retries(ledger),
                 settings.TOOL_BATCH_SECONDS or None,
-                # DIAL's platform only has the limit of iterations.
+                # DIAL's platform has only the iteration limit.
                 failed_turns=0 if is_dial else FAILED_TURNS,
                 dead_ends=NO_DEAD_ENDS if is_dial else dead_ends(),
             ),
@@ -251,8 +251,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""Retries of a model call may take this fraction of the time until the first heartbeat, if the run
-is not stored.
+"""If the run is not stored, retries of a model call may take this fraction of the time until the
+first heartbeat.
 """
 FAILED_TURNS = 2
 """A run ends after this many consecutive turns in which all calls failed."""

@@ -56,7 +56,7 @@ FOLDER_INTRODUCTION = (
 
 
 class PromptPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the system prompt. `source` is the display name of the part's origin."""
+    """Part of the system prompt. `source` is the display name of the part's origin."""
 
     layer: str
     source: str
@@ -76,8 +76,8 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""A function that returns the parts of a layer, or an awaitable of them. The awaitables of all
-layers run concurrently.
+"""A function that returns the parts of a layer, or an awaitable that returns them. The awaitables
+of all layers run concurrently.
 """
 
 
@@ -177,8 +177,8 @@ def text_parts(layer: str, source: str, text: str) -> Sequence[PromptPart]:
 
 
 def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined prompt of the platform, or () if there is none. Raises
-    `InitializationIssue` if it is invalid.
+    """Return the platform's predefined prompt, or () if there is none. Raises `InitializationIssue`
+    if it is invalid.
     """
     name, application = PLATFORM_PROMPT, context.application
     if problem := application.broken_prompts.get(name):
@@ -242,7 +242,7 @@ def team_parts(
 
 
 async def prompt_of_team(team: int, context: PromptContext) -> Sequence[PromptPart]:
-    """Return the predefined prompt of the team. Raises `InitializationIssue` if it is invalid."""
+    """Return the team's predefined prompt. Raises `InitializationIssue` if it is invalid."""
     name, application = await prompt_name(team), context.application
     if problem := application.broken_prompts.get(name):
         raise InitializationIssue(f"The predefined prompt '{name}' of the team: {problem}")
@@ -306,7 +306,7 @@ CLIENT = PromptLayer("client", client_parts)
 
 
 def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: str = "en") -> str:
-    """Return a prompt of the manifest with its variables replaced by their values."""
+    """Return a prompt from the manifest with its variables replaced by their values."""
     if isinstance(prompt, CustomSystemPrompt):
         return fill_variables(prompt.content, prompt.variables)
     return fill_text(prompt.content or "", template_variables(locale))

@@ -37,8 +37,8 @@ class RunRequest(msgspec.Struct, frozen=True):
     """A conversation, with the client's options for the next answer.
 
     `tool_choice`, `response_format` and `parameters` are in the format of a `ModelRequest`,
-    whatever API the client uses. `parameters` apply only to this application's model, and the
-    manifest's parameters override them.
+    regardless of which API the client uses. `parameters` apply only to this application's model,
+    and the manifest's parameters override them.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -61,11 +61,11 @@ class RunRequest(msgspec.Struct, frozen=True):
     form_answer: Any = None
     """The user's choice in the form that the last answer showed, or None."""
     max_prompt_tokens: int | None = None
-    """The client's limit for the input tokens of a model request, in addition to the context
-    window. None means no limit.
+    """The client's limit on the input tokens of a model request, in addition to the context window.
+    None means no limit.
     """
     place: ChatPlace | None = None
-    """The part of the host application from which the user chats, or None."""
+    """The part of the host application from which the user is chatting, or None."""
     chat: ChatContext = NO_CHAT
     """The options that only the chat page sends."""
 
@@ -80,7 +80,7 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Remove client tools that have the name of a platform tool from the request.
+    """Remove client tools from the request if they have the same name as a platform tool.
 
     An application that calls this one as its model sends its own platform tools as client tools.
     """
@@ -187,7 +187,7 @@ def effort_advice(info: DeploymentInfo) -> str:
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
-    """Return the manifest's limit for the number of model calls, or `default` if it is missing or
+    """Return the manifest's limit on the number of model calls, or `default` if it is missing or
     invalid.
     """
     own = orchestrator.max_iterations
@@ -218,7 +218,7 @@ def check_question(
     """Raise `BadRequest` if the newest question contains content that the model cannot read, such
     as images. In earlier messages, such content is omitted instead.
 
-    `has_tools` allows images, because tools may read them.
+    If `has_tools` is True, images are allowed, because tools may read them.
     """
     question = next((m for m in reversed(messages) if m.role == "user"), None)
     if question is None:
@@ -275,7 +275,9 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 
 
 def problems_of(parameters: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
-    """Map the name of each parameter that the model does not support to a text about the problem."""
+    """Map the name of each parameter that the model does not support to a description of the
+    problem.
+    """
     problems: dict[str, str] = {}
     if (most := info.can.max_output_tokens) is not None:
         for name in LIMITS:

@@ -50,7 +50,7 @@ from apps.workspace.port import KeyUse, Workspace
 logger = logging.getLogger(__name__)
 
 CALLS = "tool_calls"
-"""The finish reason of an answer that waits for results of the client's own tools."""
+"""The finish reason of an answer that is waiting for results from the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
 """The source of the reported context usage: the service's own token count for the newest request
@@ -90,7 +90,7 @@ async def run_application(
     is one.
 
     The last event is `RunFinished`. Usage and state are emitted even if the run fails or is
-    canceled, but not if it waits for a user. Raises `QuickAppError` if the run fails, or
+    canceled, but not if it is waiting for a user. Raises `QuickAppError` if the run fails, or
     `LeaseLost` if another process has taken it over.
     """
     started = time.monotonic()
@@ -206,8 +206,8 @@ async def run_delegation(
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
     """Run the same application with another manifest, inside the run with the progress `around`,
-    and return the answer. Return None if the answer waits for a user. Raises `QuickAppError` if the
-    run fails.
+    and return the answer. Return None if the answer is waiting for a user. Raises `QuickAppError`
+    if the run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -243,8 +243,8 @@ def final_text(progress: Progress) -> str:
 
 
 async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger) -> str | None:
-    """Run the agent loop. Return the finish reason, or None if the prompt could not be built, so
-    that no model was called.
+    """Run the agent loop. Return the finish reason, or None if the prompt could not be built and no
+    model was called.
     """
     begun = await preparation.begin(ledger)
     if begun is None:
@@ -272,8 +272,8 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """Run the follow-up work of the capabilities, one after the other. Errors are logged and do not
-    change the answer.
+    """Run the capabilities' follow-up work, one capability after the other. Errors are logged and
+    do not change the answer.
     """
     completed = CompletedAnswer(
         progress.conversation.messages, progress.counts.iterations, progress.counts.tool_calls
@@ -286,8 +286,8 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage as a part of the state. Return {} if the manifest does not enable
-    it, or if the context window or the service's token count is unknown.
+    """Return the context usage as part of the state. Return {} if the manifest does not enable it,
+    or if the context window or the service's token count is unknown.
 
     Estimates are not reported, because they do not include files, tools and reasoning.
     """

@@ -1,7 +1,7 @@
 """Rewrites conversations so that user and assistant messages alternate, which all services accept.
 
 Some services reject conversations that begin or end with an assistant message, consecutive messages
-of one role, or calls without results.
+with the same role, or calls without results.
 """
 
 from __future__ import annotations

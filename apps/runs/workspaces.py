@@ -50,7 +50,7 @@ users.
 
 
 async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
-    """Return an application that the caller can use, as a deployment of the workspace.
+    """Return an application that the caller can use, as a deployment in the workspace.
 
     Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of calls is too long or
     already contains the application, or `ApplicationBroken` if its manifest is invalid.
@@ -138,8 +138,9 @@ class ApplicationModel(NestedRun):
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Convert a model request of the calling run to a request to the application. The calling run's
-    tools become client tools. Other parameters are omitted, because each application sets its own.
+    """Convert a model request from the calling run to a request to the application. The calling
+    run's tools become client tools. Other parameters are omitted, because each application sets its
+    own.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -186,9 +187,9 @@ def open_workspace(caller: Caller, application: ResolvedApplication | None = Non
 
 
 class InstalledFirst(DialWorkspace):
-    """The workspace of applications whose manifests operators wrote and that DIAL Core calls. Only
-    these applications may use the installation's deployments, which the operators' API keys pay
-    for. These deployments take precedence over Core's deployments.
+    """The workspace for applications that DIAL Core calls and whose manifests were written by
+    operators. Only these applications may use the installation's deployments, which the operators'
+    API keys pay for. These deployments take precedence over Core's deployments.
     """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:

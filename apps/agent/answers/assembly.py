@@ -88,7 +88,7 @@ class Assembly:
         self.lead = self.answer.lead
         self.stages = stages
         self.is_speaking = False
-        """True while text arrives. The first text delta closes the model's stages."""
+        """True while text is arriving. The first text delta closes the model's stages."""
         self.text: list[str] = []
         self.first_text_at: float | None = None
         """The `time.monotonic()` of the first text, or None before it arrives."""
@@ -191,8 +191,8 @@ class Assembly:
             case TodoChanged():
                 pass  # the to-do list of another application's conversation
             case Finish(reason):
-                # Only `RunFinished`, from an application of this installation, can report that a run
-                # waits.
+                # Only `RunFinished`, from an application of this installation, can report that a
+                # run is waiting.
                 self.finish_reason = "stop" if reason == WAITING else reason
             case RunFinished(reason, usage):
                 self.finish_reason = reason

@@ -28,21 +28,21 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The maximum total of the pauses between retries, in seconds, before a fallback is called. If
+"""The maximum total pause between retries, in seconds, before a fallback is called. If
 `Retry-After` is longer, the fallback is called at once.
 """
 DEPLOYMENT_STATUSES = frozenset({401, 402, 403, 404, 408, 429})
-"""Status codes below 500 for problems with the deployment, not the request: an invalid key, no
-credit, an unknown model, a rate limit.
+"""Status codes below 500 that indicate a problem with the deployment rather than the request, such
+as an invalid key, no credit, an unknown model or a rate limit.
 """
 REQUEST_CODES = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
 """Error codes of requests that every deployment would reject, regardless of the status code."""
 UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "DeploymentNotFound"})
-"""Error codes with which some services report an unknown model, with status 400."""
+"""Error codes that some services send with status 400 for an unknown model."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 UNAVAILABLE = "is unavailable at the moment"
-"""The reason that users see if a deployment is skipped because its circuit breaker is open."""
+"""The reason shown to users when a deployment is skipped because its circuit breaker is open."""
 
 
 class Breaker(Protocol):
@@ -51,7 +51,7 @@ class Breaker(Protocol):
     """
 
     async def admits(self) -> bool:
-        """Return True if the deployment can be called. When the pause after the failures is over,
+        """Return True if the deployment can be called. After the pause that follows the failures,
         only one caller gets True. If its call succeeds, the breaker closes.
         """
         ...
@@ -61,7 +61,7 @@ class Breaker(Protocol):
         ...
 
     async def succeeded(self, began: float) -> None:
-        """Record a successful call that began at `began`, a time of `time.monotonic`."""
+        """Record a successful call that began at `began`, a `time.monotonic()` value."""
         ...
 
 
@@ -120,14 +120,14 @@ class CandidateCall:
 
     @property
     def patience(self) -> float:
-        """Return the maximum total of the pauses between attempts, in seconds."""
+        """Return the maximum total pause between attempts, in seconds."""
         if not self.has_next:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def make(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
         """Call the model with `ask`, and report success or failure to the circuit breaker.
-        Exceptions of `ask` are raised again.
+        Exceptions from `ask` are re-raised.
         """
         began, breaker = time.monotonic(), self.candidate.breaker
         try:
@@ -169,9 +169,9 @@ class FallbackChain:
         """Add the answer of the first successful candidate to the assembly. Skip candidates whose
         context window is too small.
 
-        Raises the failure of a candidate at once if it had begun to answer, or if the request
-        caused the failure. If all candidates fail, raises the first transient failure, or else the
-        first failure.
+        Raises a candidate's failure immediately if the candidate had begun to answer or if the
+        request caused the failure. If all candidates fail, raises the first transient failure, or
+        else the first failure.
         """
         if len(self.candidates) == 1:
             return ask(self.call(self.current, request, assembly, has_next=False))
@@ -235,7 +235,7 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Start a fallback chain at the deployment `name`, which answered last in this run. Does
+    """Start a fallback chain with the deployment `name`, which answered last in this run. Does
     nothing for other models.
     """
     if isinstance(model, FallbackChain):

@@ -68,8 +68,8 @@ async def receive(
 ) -> None:
     """Add the model's answer to the assembly, and report the call to the meter.
 
-    Removes the reasoning of deployments other than `name` from the request. Raises `BudgetSpent`
-    and the errors of `read_answer`.
+    Removes the reasoning of deployments other than `name` from the request. Raises `BudgetSpent` or
+    any error that `read_answer` raises.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -179,8 +179,8 @@ class RetryPolicy:
         name: str,
         patience: Callable[[], float] = lambda: inf,
     ) -> None:
-        """Make a call, with retries. `patience` returns the maximum total of the pauses in seconds.
-        Raises the last `ModelFailed` if no attempt succeeds.
+        """Make a call, with retries. `patience` returns the maximum total pause in seconds. Raises
+        the last `ModelFailed` if no attempt succeeds.
         """
         waited, started = 0.0, time.monotonic()
         for attempt in count(1):

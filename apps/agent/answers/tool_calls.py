@@ -1,6 +1,6 @@
 """Assembles the tool calls and reasoning of an answer, and matches called names to tools.
 
-Models write prefixes, spaces or control tokens around the names of tools.
+Models write prefixes, spaces or control tokens around tool names.
 """
 
 import logging
@@ -54,7 +54,7 @@ class GrowingCall:
 
     @property
     def is_complete(self) -> bool:
-        """Return True if the arguments received so far are a JSON object."""
+        """Return True if the arguments received so far form a JSON object."""
         return self.end.is_reached(self.arguments)
 
     def has_received(self, arguments: str) -> bool:
@@ -78,14 +78,14 @@ class GrowingCalls:
     """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
     Some services number the calls from 0 or 1, some send the number 0 for all calls, and some send
-    none. Services send IDs and names once, with every delta, or never.
+    no number. Services send IDs and names once, with every delta, or never.
     """
 
     names: Collection[str] = ()
     calls: list[GrowingCall] = field(default_factory=list)
     latest: dict[int, GrowingCall] = field(default_factory=dict)
-    """The newest tool call by the service's number. The next delta with the same number continues
-    this call.
+    """The newest tool call for each number that the service has used. The next delta with the same
+    number continues this call.
     """
     by_id: dict[str, GrowingCall] = field(default_factory=dict)
     """The first tool call with each ID, by ID."""
@@ -104,7 +104,7 @@ class GrowingCalls:
         """Return the call to which a delta belongs, or create one. `call` is the latest call with
         the same number, or None.
 
-        The ID and the name decide, because the number alone does not identify a call.
+        The ID and the name determine the call, because the number alone does not identify a call.
         """
         if call is None:
             call = self.continued(delta)
@@ -123,8 +123,8 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Append `more` to the call's name. With arguments, services send either the rest of the
-        name or the whole name again.
+        """Append `more` to the call's name. Once arguments have arrived, services send either the
+        rest of the name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
@@ -143,8 +143,8 @@ class GrowingCalls:
         return call if is_begun else None
 
     def is_another(self, delta: ToolCallDelta, call: GrowingCall) -> bool:
-        """Return True if a delta with a name begins a new call, although it has the number of
-        `call`.
+        """Return True if a delta with a name begins a new call even though it has the same number
+        as `call`.
         """
         is_other_tool = (
             delta.name != call.name and call.name in self.names and delta.name in self.names
@@ -177,7 +177,9 @@ class GrowingCalls:
 
 
 def joined_name(known: str, more: str) -> str:
-    """Append `more` to the beginning of a name. If `more` repeats it and continues, return `more`."""
+    """Append `more` to the beginning of a name. If `more` starts with that beginning, return
+    `more`.
+    """
     return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
 

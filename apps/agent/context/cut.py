@@ -1,9 +1,9 @@
 """Decides what to omit from a conversation so that it fits the model's context window.
 
 Tool results are omitted first, then turns, in each case the oldest first. A turn is a question and
-everything that follows it, up to the next question. A cut goes well below the limit, and stays the
-same until the limit is reached again. Consecutive requests thus share a prefix that services can
-cache.
+everything that follows it, up to the next question. A cut reduces the conversation to well below
+the limit, and stays the same until the limit is reached again. Consecutive requests thus share a
+prefix that services can cache.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class ConversationCut:
     """The parts of a conversation that a request omits."""
 
     left_out: int = 0
-    """The number of oldest turns that are not sent."""
+    """The number of turns, oldest first, that are not sent."""
     emptied: int = 0
-    """The number of oldest turns in which notes replace the tool results."""
+    """The number of turns, oldest first, in which notes replace the tool results."""
     calls: Mapping[str, str] = field(default_factory=dict)
     """The notes that replace results in the newest turn, by call ID."""
     summary: str = ""
@@ -79,11 +79,11 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The estimated tokens of a turn, without messages that are always sent."""
+    """The estimated number of tokens in a turn, excluding messages that are always sent."""
 
     whole: int
     noted: int
-    """The estimated tokens of the turn with notes in place of tool results."""
+    """The estimated number of tokens in the turn with notes in place of tool results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,8 @@ class Parts:
 
     @property
     def fixed(self) -> list[ModelMessage]:
-        """Return the messages that are never omitted, because the platform has added them for the
-        whole conversation.
+        """Return the messages that are never omitted. The platform has added them for the whole
+        conversation.
         """
         return [*self.head, *permanent_messages(self.turns)]
 
@@ -154,8 +154,8 @@ def plan_cut(
     """Return the cut that a conversation with turns of these `sizes` requires. `fixed` is the size
     of everything that is always sent.
 
-    Cuts are stored only during a run. To keep the cut of a growing conversation the same, this
-    function repeats the cuts of all earlier requests.
+    Cuts are stored only during a run. To keep the cut stable as the conversation grows, this
+    function recomputes the cuts for all earlier requests.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed

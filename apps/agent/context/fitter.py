@@ -47,7 +47,8 @@ from apps.agent.tools import ToolSpec
 from apps.errors import ContextTooLong, ModelFailed
 
 FITTED = "fitted"
-"""The key of the step that stores the run's cut, the parts that its requests omit."""
+"""The key of the step that stores the run's cut, that is, the parts that the run's requests omit.
+"""
 
 Strategy = Literal["summarise", "trim", "refuse"]
 KeepResult = Callable[[str, str], Awaitable[str]]
@@ -132,7 +133,7 @@ class ContextFitter:
 
     @property
     def use(self) -> ContextUse:
-        """Return the estimated tokens of the newest request by purpose."""
+        """Return the estimated number of tokens in the newest request, by purpose."""
         return use_of(self.sent.messages, self.scale.estimator, self.sent.tools)
 
     def take_report(self, progress: Progress) -> None:
@@ -141,8 +142,8 @@ class ContextFitter:
             self.scale.counted = reported.input, self.sent
 
     def counted_after(self, progress: Progress) -> int | None:
-        """Return the reported tokens of the newest request and its answer, or None if the service
-        reported none.
+        """Return the number of tokens that the service reported for the newest request and its
+        answer, or None if it reported none.
         """
         reported = self.reported(progress)
         return reported.input + reported.output if reported is not None and reported.input else None
@@ -193,7 +194,7 @@ class ContextFitter:
         return sent, usage
 
     def surely_fits(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if even an upper bound of the size fits. This avoids an exact estimate for
+        """Return True if even an upper bound on the size fits. This avoids an exact estimate for
         most requests.
         """
         return self.window.limit is None or (
@@ -235,8 +236,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Store in files the results that the cut omits, and return the cut with notes that contain
-        the files' paths.
+        """Write the omitted results to files, and return the cut with notes that contain the files'
+        paths.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:
@@ -317,9 +318,9 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the estimated tokens of the next request by purpose, without the user's question.
-        The estimate is corrected by the token count that the service reported for the newest
-        request.
+        """Return the estimated number of tokens in the next request, by purpose, without the user's
+        question. The estimate is corrected by the token count that the service reported for the
+        newest request.
         """
         self.take_report(progress)
         self.scale.learn()

@@ -11,12 +11,12 @@ from apps.agent.messages import ModelMessage
 CHARACTERS_PER_TOKEN = 4
 """The approximate number of characters per token in English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""The estimated tokens of an image of any size. The correction by the service's own token counts
-reduces the error.
+"""The estimated number of tokens for an image of any size. Correcting estimates with the service's
+own token counts reduces the error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
-"""The limits of the correction factor. If the service's token count differs more from the estimate,
-it includes something else.
+"""The limits of the correction factor. If the service's token count differs from the estimate by
+more than this, it includes something else.
 """
 
 _wide = re.compile(
@@ -101,7 +101,7 @@ class Estimator:
 
 @dataclass(frozen=True, slots=True)
 class ContextUse:
-    """The tokens of a request by purpose."""
+    """The number of tokens in a request, by purpose."""
 
     system: int = 0
     tools: int = 0
@@ -121,8 +121,8 @@ class ContextUse:
 
 
 def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
-    """Return the estimated tokens of a request by purpose. `tools` is the size of its tool
-    specifications in tokens.
+    """Return the estimated number of tokens in a request, by purpose. `tools` is the size of its
+    tool specifications in tokens.
     """
     spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
     for message in messages:
@@ -149,12 +149,14 @@ class SentContext:
     seen: int = 0
     """The number of messages in the conversation when the request was sent."""
     spent: int = 0
-    """The number of usage records of the run when the request was sent."""
+    """The number of usage records in the run when the request was sent."""
 
 
 @dataclass(slots=True)
 class TokenScale:
-    """Corrects estimates: one estimated token is `correction` tokens by the service's count."""
+    """Corrects estimates: one estimated token corresponds to `correction` tokens in the service's
+    count.
+    """
 
     correction: float = 1.0
     estimator: Estimator = field(default_factory=Estimator)

@@ -43,7 +43,7 @@ class Replay:
             case AnnotationAdded(annotation):
                 self.annotations.append(annotation)
             case TextDelta():
-                pass  # text of pictures, already in the progress
+                pass  # the text of images, which `progress` already contains
             case _:
                 self.end()
                 self.emit(event)
@@ -56,7 +56,7 @@ class Replay:
 
 
 def end_replay(emit: Emit) -> None:
-    """Emit the collected parts of the answer. This must be called before the first event that was
+    """Emit the collected parts of the answer. This must be called before the first event that is
     not replayed.
     """
     if isinstance(emit, Replay):
@@ -64,7 +64,7 @@ def end_replay(emit: Emit) -> None:
 
 
 def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
-    """Add the recorded answer of this turn to the progress, and return it. Return None if none is
+    """Add this turn's recorded answer to the progress, and return it. Return None if no answer is
     recorded.
     """
     progress = turn.progress
@@ -82,14 +82,14 @@ def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
 
 
 def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
-    """Record the model's answer, unless the model is an application that waits for a user."""
+    """Record the model's answer, unless the model is an application that is waiting for a user."""
     if reply.finish_reason != WAITING:
         result = write_reply(reply, progress.answer.allowance)
         ledger.record(Step(f"m:{progress.counts.iterations}", "model", "done", result=result))
 
 
 def repeat_recovery(ledger: Ledger, progress: Progress) -> None:
-    """Apply the recorded recovery of this turn, if there is one."""
+    """Apply this turn's recorded recovery, if there is one."""
     step = ledger.step(f"recovered:{progress.counts.iterations}")
     if step is None:
         return

@@ -22,7 +22,7 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """A recorded answer of a model. `left` and `data` are the values of the run's `Allowance` after
+    """A model's recorded answer. `left` and `data` are the values of the run's `Allowance` after
     the answer.
     """
 
@@ -59,7 +59,7 @@ class RecordedOpening:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """The recorded outcome of a tool call, with errors as texts."""
+    """The recorded outcome of a tool call, with errors as text."""
 
     result: ToolResult
     failed: CallStep | None = None

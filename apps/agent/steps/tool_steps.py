@@ -1,4 +1,6 @@
-"""Records the tool calls of one answer as steps, and asks users the questions of these calls."""
+"""Records the tool calls of one answer as steps, and asks users the questions that these calls
+raise.
+"""
 
 import re
 import time
@@ -19,16 +21,16 @@ INTERRUPTED = ToolResult(
 )
 KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
 ID_CHARACTERS = 64
-"""The IDs of calls are truncated to this many characters in the keys of steps, because models write
-IDs of any length.
+"""Call IDs are truncated to this many characters in step keys, because models write IDs of any
+length.
 """
 _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSteps:
-    """The steps of the tool calls in the model's answer number `turn`. Calls are identified by
-    their index, because models reuse IDs.
+    """The steps for the tool calls in the model's answer with the number `turn`. Calls are
+    identified by their index, because models reuse IDs.
     """
 
     ledger: Ledger
@@ -40,7 +42,7 @@ class ToolSteps:
         return f"t:{self.turn}:{index}:{id}"
 
     async def begin(self, index: int, *, is_repeatable: bool) -> None:
-        """Record that a call begins. If the call must not be repeated, wait until the record is
+        """Record the start of a call. If the call must not be repeated, wait until the record is
         stored. Raises `LeaseLost` or `NotStored`.
         """
         policy: Policy = "repeat" if is_repeatable else "never"
@@ -56,9 +58,7 @@ class ToolSteps:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
 
     def recorded(self) -> dict[int, RecordedOutcome]:
-        """Return the recorded outcomes of the calls that need not be executed again, by the index
-        of the call.
-        """
+        """Return the recorded outcomes of calls that need not be executed again, by call index."""
         found = {index: self.recorded_outcome(index) for index in range(len(self.calls))}
         return {index: outcome for index, outcome in found.items() if outcome is not None}
 

@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""A call shows at most this many progress messages of the agent."""
+"""A call shows at most this many progress messages from the agent."""
 PROGRESS_CHARACTERS = 500
 
 
@@ -62,8 +62,8 @@ class AgentAnswer:
 
     @property
     def is_over(self) -> bool:
-        """Return True if the task ended or waits for a message, or if the agent answered without a
-        task.
+        """Return True if the task has ended or is waiting for a message, or if the agent has
+        answered without a task.
         """
         return self.has_message or self.state in ENDED | INTERRUPTED
 
@@ -150,7 +150,7 @@ class AgentAnswer:
                 f"its response has too many artifacts; the limit is {MOST_ARTIFACTS}."
             )
         self.artifacts[id] = new
-        # A task repeats the artifacts that were streamed before.
+        # A task repeats the artifacts that have already been streamed.
         before = known.text if known is not None else ""
         self.show(id, new.text.removeprefix(before))
 

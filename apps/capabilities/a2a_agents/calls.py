@@ -72,7 +72,7 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
     context: str = ""
     task: str = ""
-    """The ID of the task that waits for the next message, or ""."""
+    """The ID of the task that is waiting for the next message, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Defines toolsets of the kind `a2a-agent`. The tool of such a toolset calls an agent over the A2A
+"""Defines toolsets of the kind `a2a-agent`. The tool in such a toolset calls an agent over the A2A
 protocol.
 """
 

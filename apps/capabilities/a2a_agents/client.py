@@ -29,7 +29,7 @@ from apps.workspace.egress.clients import Response
 from apps.workspace.services.event_stream import EventDecoder
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The size limit of a response in bytes. It is high because responses contain files as base64."""
+"""The size limit for a response, in bytes. It is high because responses contain files as base64."""
 EVENTS = "text/event-stream"
 ACCEPT = f"{EVENTS}, application/a2a+json, application/json"
 GET, POST = "GET", "POST"

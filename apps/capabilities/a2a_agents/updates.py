@@ -74,7 +74,7 @@ class ArtifactUpdate(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Update(msgspec.Struct, frozen=True, rename="camel"):
-    """An event of the agent's stream, or the response to a message. Exactly one field is set."""
+    """An event in the agent's stream, or the response to a message. Exactly one field is set."""
 
     task: Task | None = None
     message: AgentMessage | None = None

@@ -32,8 +32,8 @@ from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
 FILES_INTRODUCTION = "The tools above returned these files:"
-"""This text introduces a tool's attachments in a user message, because tool results contain only
-text in OpenAI's API.
+"""This text introduces a tool's attachments in a user message, because tool results can contain
+only text in OpenAI's API.
 """
 
 Part = Mapping[str, Any]
@@ -43,7 +43,7 @@ SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
 in its place, or with the reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
-"""The size limit of the attachments in one request, in characters of encoded data: about 20 MiB of
+"""The size limit for the attachments in one request, in characters of encoded data: about 20 MiB of
 files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."

@@ -19,7 +19,7 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""The state key under which the paths of copied files are stored, by URL. Later requests of the
+"""The state key under which the paths of copied files are stored, by URL. Later requests in the
 conversation reuse these files.
 """
 MOST = 50

@@ -145,7 +145,7 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool that rejects calls of users without the permission, before the page is
+    """Return a tool that rejects calls from users without the permission, before the page is
     contacted.
     """
     if not permission:

@@ -166,8 +166,8 @@ def prepare(manifest: Manifest) -> Open:
             (tool.bind(opening),), history=(announcement_step(found),), issues=found.issues
         )
 
-    # Even if there are no files now, a conversation with an earlier listing must be informed that
-    # the files were removed.
+    # Even if there are no files now, the model must learn that the files in an earlier listing have
+    # been removed.
     return open_contexts if has_files(manifest) else only_after(TOOL_NAME, open_contexts)
 
 

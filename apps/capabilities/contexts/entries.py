@@ -15,7 +15,7 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""The maximum number of entries in a listing. A list of this length has about 50,000 tokens."""
+"""The maximum number of entries in a listing. A list of this length takes about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 

@@ -36,7 +36,7 @@ from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, a
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole call in seconds. The manifest's timeout is only an idle timeout."""
+"""The timeout for a whole call, in seconds. The manifest's timeout is only an idle timeout."""
 
 CITATIONS = (
     'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a '

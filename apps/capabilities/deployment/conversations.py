@@ -26,7 +26,7 @@ POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFiles:
-    """Converts URLs of files to attachments that a deployment can read."""
+    """Converts file URLs to attachments that a deployment can read."""
 
     info: DeploymentInfo
     loader: Loader

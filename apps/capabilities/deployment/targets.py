@@ -32,7 +32,7 @@ class Target:
     """The name of the tool."""
     deployment_id: str
     seconds: float
-    """The idle timeout of a call in seconds."""
+    """The idle timeout for a call, in seconds."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     static_tools: tuple[Mapping[str, Any], ...] = ()
     arguments: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ class Target:
     is_resumable: bool = False
     """True if the model can continue an earlier conversation."""
     pools_history: bool = False
-    """True if all calls of the tool continue one conversation with the deployment."""
+    """True if all calls to the tool continue one conversation with the deployment."""
     headers: tuple[str, ...] | None = None
     """The names of the caller's headers to forward. None forwards all headers."""
     attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
@@ -51,7 +51,7 @@ class Target:
     is_looked_up: bool = True
     """True if the deployment's features are looked up before a call."""
     query: str = QUERY
-    """The name of the argument with the question."""
+    """The name of the argument that contains the question."""
     sends_configuration: bool = False
     """True if all arguments are sent as configuration, declared or not."""
 

@@ -1,4 +1,6 @@
-"""Searches the hidden tools of a run with a model or by keywords, and reveals the found tools."""
+"""Searches the hidden tools of a run with a model or by keywords, and reveals the tools that it
+finds.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

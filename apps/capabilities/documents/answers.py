@@ -67,7 +67,7 @@ class DocumentAnswers:
     deployment_id: str
     names: ToolNames
     seconds: float
-    """The idle timeout of the model call in seconds."""
+    """The idle timeout for the model call, in seconds."""
 
     @property
     def embedding_deployment(self) -> str:
@@ -109,8 +109,8 @@ class DocumentAnswers:
     async def open_all(
         self, opening: Opening, invocation: Invocation, urls: Sequence[tuple[str, str]]
     ) -> list[DocumentIndex]:
-        """Open the documents at the URLs, each once. Raises `InvalidParameter` if there are no URLs
-        or too many, or if a document cannot be opened.
+        """Open each of the documents at the URLs once. Raises `InvalidParameter` if there are no
+        URLs or too many, or if a document cannot be opened.
         """
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
         if not urls:
@@ -126,8 +126,8 @@ class DocumentAnswers:
     async def open_attached(
         self, attached: SearchableFiles, invocation: Invocation
     ) -> LoadedDocuments | LargeCorpus:
-        """Open the attached files of the application. Raises `InvalidParameter` if none can be
-        searched.
+        """Open the attached files of the application. Raises `InvalidParameter` if none is
+        searchable.
         """
         known = await attached.documents()
         searched = await attached.open(known)

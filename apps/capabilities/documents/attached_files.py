@@ -1,4 +1,4 @@
-"""Searches files that an operator attached to an application. Their text is in the database."""
+"""Searches the files attached to an application. Their text is stored in the database."""
 
 import asyncio
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class SearchableFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """Return the document of a stored file, or None if this version is not indexed."""
+        """Return the document for a stored file, or None if this version is not indexed."""
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
                 return await self.load(one)

@@ -22,7 +22,7 @@ sets.
 
 
 def most_bytes() -> int:
-    """Return the size limit of the cache in bytes.
+    """Return the cache's size limit in bytes.
 
     The limit is large enough for the attached files that one application searches in memory.
     """
@@ -33,7 +33,7 @@ class DocumentKey(NamedTuple):
     """Identifies a cached document."""
 
     owner: str
-    """The caller's bucket, or `OWNER` of `attached_files` for shared entries."""
+    """The caller's bucket, or `OWNER` from `attached_files` for shared entries."""
     folder: str
     """The conversation's folder in the bucket, or ""."""
     address: str

@@ -33,7 +33,7 @@ from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole answer in seconds. The manifest's timeout is only an idle timeout."""
+"""The timeout for a whole answer, in seconds. The manifest's timeout is only an idle timeout."""
 PAGE_CHARACTERS = 10_000
 """The length of one page of text in characters, about 2,500 tokens."""
 FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
@@ -111,7 +111,7 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
 
 async def extract_text(names: ToolNames, opening: Opening, invocation: Invocation) -> ToolResult:
     """Return one page of a document's text. Raises `InvalidParameter` if the page does not exist,
-    and the errors of `open_document`.
+    or any error that `open_document` raises.
     """
     arguments = invocation.arguments
     document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]), invocation.stage)
@@ -139,7 +139,7 @@ def answer_tool(
 ) -> PreparedTool:
     """Return the tool that answers questions about documents.
 
-    With `searches_attached`, a call without a file searches the operator's files.
+    If `searches_attached` is True, a call without a file searches the operator's files.
     """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds

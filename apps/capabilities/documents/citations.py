@@ -26,14 +26,16 @@ for a document without a URL.
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""Source numbers are recognized only in this many characters at the beginning of an answer."""
+"""Source numbers are not recognized after this many characters of an answer."""
 REQUEST_WEIGHT = 0.25
-"""The weight of the request's words when the best sentence is chosen as a quote. Words of the
-answer's statement have weight 1.
+"""The weight of the request's words when the best sentence is chosen as a quote. Words in the
+answer's statement have a weight of 1.
 """
 
 STATE = "document_sources"
-"""The state key of the conversation's highest source number. Later requests continue from it."""
+"""The state key that stores the conversation's highest source number. Later requests continue from
+it.
+"""
 MOST_SOURCES = 9_000
 """Numbering restarts at 1 after this number, because references have at most four digits."""
 
@@ -64,7 +66,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a source that supports an answer."""
+    """A sentence from a source that supports an answer."""
 
     number: int
     document: CitedDocument
@@ -126,9 +128,9 @@ def marks_inside(answer: str) -> str:
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Cite the sentence of the source that shares the most words with the statement.
+    """Cite the sentence from the source that shares the most words with the statement.
 
-    Words of the request count too, with less weight.
+    Words in the request count too, but with less weight.
     """
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]

@@ -210,7 +210,7 @@ async def with_images_read(
     index: Callable[[PagedText], DocumentIndex],
 ) -> PagedText:
     """Add the text of images if a model can read them. Raises `UnreadableDocument` if the document
-    then still has no text.
+    still has no text after that.
     """
     shared = opening.findings[RUN_DOCUMENTS]
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))

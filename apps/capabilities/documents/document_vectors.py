@@ -1,4 +1,4 @@
-"""Computes embedding vectors: for requests at once, and for documents in the background.
+"""Computes embedding vectors: immediately for requests, and in the background for documents.
 
 The first question about a document does not wait for its vectors. A process embeds one document at
 a time. If the embedding fails, the document is searched only by keyword.
@@ -20,12 +20,12 @@ from apps.workspace.embeddings.port import Embedder, Vectors
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""The number of chunks in one embedding request. Questions of other users wait for at most one
+"""The number of chunks in one embedding request. Questions from other users wait for at most one
 request.
 """
 MOST_CHUNKS = 2_000
-"""Documents with more chunks than this are searched only by keyword. This many chunks are about 500
-pages and take minutes to embed.
+"""Documents with more chunks than this are searched only by keyword. This many chunks correspond to
+about 500 pages and take minutes to embed.
 """
 MOST_WAITING = 32
 """The maximum number of documents in the embedding queue. A further document is queued when the
@@ -102,7 +102,7 @@ class EmbeddingQueue:
 
 
 async def embed_document(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-    """Add the missing vectors of a document. Raises the embedder's errors, and `ServiceFailed` if
+    """Add the missing vectors for a document. Raises the embedder's errors, and `ServiceFailed` if
     the vectors have different dimensions.
     """
     vectors, chunks = document.vectors, document.chunks

@@ -33,7 +33,7 @@ class DocumentIndex:
     words: Bm25Index = field(init=False, repr=False)
     vectors: "ChunkVectors" = field(init=False, repr=False)
     is_dropped: bool = False
-    """True if no cache contains the document anymore, so that it needs no vectors."""
+    """True if no cache contains the document anymore, in which case it needs no vectors."""
 
     def __post_init__(self) -> None:
         """Split and index the text. This takes about a second per million characters, so never call
@@ -77,7 +77,7 @@ class ChunkVectors:
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Prepare for vectors of a model, with the dimension `width` (0 for any). Drop stored
+        """Prepare for vectors from a model, with the dimension `width` (0 for any). Drop stored
         vectors that are incompatible.
         """
         if model != self.model or (width and self.width not in (0, width)):
@@ -90,7 +90,7 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: Vectors) -> Mapping[int, float]:
-        """Return each chunk's cosine similarity with a vector, or {} if the dimensions differ."""
+        """Return each chunk's cosine similarity to a vector, or {} if the dimensions differ."""
         if self.width != len(query):
             return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
@@ -98,7 +98,7 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> Vectors:
-    """Return the vectors of the texts. Texts with too many unknown tokens get zero vectors, which
+    """Return the vectors for the texts. Texts with too many unknown tokens get zero vectors, which
     match no query.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]

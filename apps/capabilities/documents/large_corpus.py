@@ -68,7 +68,9 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkId, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages of the found chunks. Documents that have just changed are omitted."""
+        """Return the passages for the chunks that were found. Documents that have just changed are
+        omitted.
+        """
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

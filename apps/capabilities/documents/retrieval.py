@@ -42,7 +42,7 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """A document with a found passage, as users and models see it."""
+    """A document that contains a matching passage, as users and models see it."""
 
     @property
     def name(self) -> str: ...
@@ -76,7 +76,7 @@ class Passage(NamedTuple):
     chunk: TextChunk
     chunks: tuple[TextChunk, ...]
     score: float = 0.0
-    """The score from both rankings. Scores of different requests are not comparable."""
+    """The score from both rankings. Scores from different requests are not comparable."""
 
 
 def find_passages(
@@ -128,7 +128,7 @@ def by_stored(
 
 
 def best_chunks(rankings: Sequence[Mapping[ChunkId, float]], most: int) -> Scores:
-    """Merge the rankings, and return the `most` best chunks with their scores, best first."""
+    """Merge the rankings, and return up to `most` of the best chunks with scores, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
@@ -167,7 +167,7 @@ def around(place: ChunkId, used: set[ChunkId] | None = None) -> list[ChunkId]:
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocuments:
-    """Searches documents in the memory of the process."""
+    """Searches documents in the process's memory."""
 
     documents: Sequence[DocumentIndex]
     reader: CorpusReader | None = None

@@ -54,7 +54,7 @@ class Vision:
     model reads them.
     """
     seconds: float
-    """The idle timeout of a model call in seconds."""
+    """The idle timeout for a model call, in seconds."""
 
     def blindness(self, info: DeploymentInfo) -> str:
         """Return the reason why the deployment cannot read images, or "" if it can."""
@@ -125,7 +125,7 @@ class PageReader:
         return ""
 
     async def draw(self, content: bytes, number: int) -> str:
-        """Return the page as base64-encoded PNG, or "" for an empty page. Raises
+        """Return the page as a base64-encoded PNG, or "" for an empty page. Raises
         `UnreadableDocument` if the page cannot be rendered.
         """
         order = Order("page_images", TITLES["pdf"], pages=(number, number + 1))

@@ -1,4 +1,4 @@
-"""Defines the file tools, with which the model reads and changes the caller's files."""
+"""Defines the file tools, which the model uses to read and change the caller's files."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial

@@ -13,7 +13,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.files import LoadedFile, document_bounds
 
 CACHE_LIMIT = 16_000_000
-"""The size limit of a run's cached documents, in characters of text plus bytes of partly read
+"""The size limit for a run's cached documents, in characters of text plus bytes of partly read
 documents. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
@@ -22,7 +22,7 @@ MOST_CHARACTERS = 100_000
 
 @dataclass(slots=True)
 class RunDocumentCache:
-    """Caches parsed documents by a hash of their content, and evicts the least recently used."""
+    """Caches parsed documents by content hash, and evicts the least recently used ones."""
 
     documents: dict[str, Document] = field(default_factory=dict)
 

@@ -101,8 +101,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines that fit into the result, plus one if there are more. For this extra line,
-    `joined_lines` adds a notice.
+    """Return the lines that fit into the result, plus one if there are more. `joined_lines`
+    replaces this extra line with a notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS

@@ -49,7 +49,7 @@ class FileToolKind:
     parameters: FunctionParameters
     work: Work
     streams: str = ""
-    """The argument that the stage shows while the model writes it, or ""."""
+    """The argument that the stage shows while the model is writing it, or ""."""
 
     @property
     def addresses(self) -> frozenset[str]:

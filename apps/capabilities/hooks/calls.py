@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """Return the tool of a hook, or None. The tool may be hidden from the model."""
+    """Return a hook's tool, or None. The tool may be hidden from the model."""
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)
@@ -41,7 +41,7 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
     exact = exact or tools.get(visible_name(hook.toolset_name, hook.tool_name))
     if exact is not None:
         return exact
-    # In a DIAL toolset, the names of tools begin with the name of the toolset in DIAL Core.
+    # In a DIAL toolset, tool names begin with the toolset's name in DIAL Core.
     places = {
         f"tool_sets[{index}]"
         for index, toolset in enumerate(manifest.tool_sets)
@@ -70,7 +70,7 @@ class PlannedHook:
     path: str
     """The hook's path in the manifest, such as `hooks[0]`."""
     seconds: float
-    """The timeout of a call in seconds."""
+    """The timeout for a call, in seconds."""
     visibility: Visibility
 
     @property

@@ -28,7 +28,7 @@ SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
 """The default timeout in seconds for hooks after the answer. The user does not wait for them."""
 MOST_SECONDS_AT_THE_END = 60.0
-"""Hooks can delay the end of a request by this many seconds in total, or by the longest hook
+"""Hooks can delay the end of a request by up to this many seconds in total, or by the longest hook
 timeout if that is more.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
@@ -142,7 +142,7 @@ class RunHooks:
         return True
 
     async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
-        """Call the hooks one after another, up to their common time limit."""
+        """Call the hooks one after another, within their shared time limit."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
@@ -177,7 +177,7 @@ def fresh_call(
 ) -> datetime | None:
     """Return the time of the tool's last call, or None if the call is older than `minutes`.
 
-    If `messages` are given, they must contain that call.
+    If `messages` is not None, it must contain that call.
     """
     calls = state.get(CALLS)
     try:

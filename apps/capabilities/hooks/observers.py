@@ -125,7 +125,7 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Wait up to `seconds` until all queued hooks have run."""
+        """Wait up to `seconds` for all queued hooks to run."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()

@@ -90,7 +90,8 @@ def limit_seconds(seconds: float) -> Iterator[None]:
         if event == "return":
             check_size(value)
         elif (
-            # A power of small numbers may exhaust memory, and cannot be interrupted.
+            # Even a power of small numbers can exhaust memory, and its computation cannot be
+            # interrupted.
             event == "call"
             and frame.f_code is _binary
             and frame.f_locals["node"].token.kind == "**"

@@ -33,15 +33,15 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The tool's timeout in seconds exceeds the interpreter's by this value, because the error message
-of the interpreter is better.
+"""The tool's timeout exceeds the interpreter's by this many seconds, because the interpreter's own
+error message is better.
 """
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""The default display options of the tool's parameters."""
+"""The default display options for the tool's parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def choose_engine(manifest: Manifest) -> Engine:
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Return the timeout of one call in seconds."""
+    """Return the timeout for one call, in seconds."""
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
 

@@ -13,7 +13,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 TEXTS = frozenset({"text/plain", "text/markdown"})
-"""Output of these media types is shown to the model as text."""
+"""Output with these media types is shown to the model as text."""
 
 ENDINGS = {
     ".plotly.json": PLOTLY,

@@ -20,7 +20,9 @@ from apps.errors import FileRefused
 AS_ATTACHMENT = "Content will be presented as attachment"
 CONTENT_TYPE = "application/json"
 MOST_INLINE_BYTES = 512 * 1024
-"""The size limit in bytes of attachments in the answer itself, for callers without file storage."""
+"""The size limit in bytes for attachments that are embedded in the answer, for callers without file
+storage.
+"""
 
 _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 

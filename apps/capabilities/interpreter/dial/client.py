@@ -43,7 +43,7 @@ from apps.workspace.egress.tls_failures import tls_problem
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
-"""The size limit of a response in bytes. Responses contain images as base64."""
+"""The size limit for a response, in bytes. Responses contain images as base64."""
 FIRST_PAUSE_SECONDS = 0.1
 """The pause in seconds before the first retry. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
@@ -150,8 +150,8 @@ class InterpreterClient:
     async def exchange(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
-        """Send a request, and return its status and body. Raises `HTTPError` if the connection
-        fails, and `TimeoutError` if the response is late.
+        """Send a request, and return the response's status and body. Raises `HTTPError` if the
+        connection fails, and `TimeoutError` if the response is late.
         """
         seconds = self.seconds
         try:

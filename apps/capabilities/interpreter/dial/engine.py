@@ -43,7 +43,7 @@ ADVICE = (
 
 def dial_engine(url: str, seconds: float) -> Engine:
     def open_session(opening: Opening) -> InterpreterSession:
-        # The interpreter of another DIAL installation cannot read the caller's files.
+        # The interpreter in another DIAL installation cannot read the caller's files.
         own_key = (
             current_setting("PY_INTERPRETER_API_KEY") if settings.PY_INTERPRETER_LOCAL_RUN else ""
         )

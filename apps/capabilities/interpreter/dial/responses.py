@@ -41,7 +41,7 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """Convert the response to an execution. Of each media type, only the last output counts."""
+    """Convert the response to an execution. Only the last output of each media type is used."""
     display = {
         kind: data
         for item in response.display or ()

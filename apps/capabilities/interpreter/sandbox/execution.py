@@ -96,7 +96,7 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about the exceeded limit, or "" for errors of the code itself."""
+    """Return a sentence about the exceeded limit, or "" for errors in the code itself."""
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (

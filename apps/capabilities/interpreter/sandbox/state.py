@@ -19,8 +19,8 @@ from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
 MOST_BYTES = 131_072
-"""The size limit of the packed state in bytes. It is low because each answer that ran code contains
-the state.
+"""The size limit for the packed state, in bytes. It is low, because each answer that has run code
+contains the state.
 """
 PACKING = 20
 """A state that exceeds `MOST_BYTES` by more than this factor is rejected before it is packed."""

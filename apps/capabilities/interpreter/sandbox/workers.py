@@ -1,7 +1,7 @@
 """Runs code in a pool of worker processes. A thread waits for each running process.
 
 The interpreter's own asynchronous pool would abort the whole server process if a run were canceled
-while the event loop ends.
+while the event loop is shutting down.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
 """The maximum number of file operations in a call. A write takes about 0.1 ms."""
 CODE_SECONDS = 10.0
-"""The timeout of a call's code in seconds."""
+"""The timeout for a call's code, in seconds."""
 MEMORY_MB = 128
-"""The memory limit of a call's code in megabytes."""
+"""The memory limit for a call's code, in megabytes."""
 WAIT_SECONDS = 10.0
 """The seconds that a call may take in addition to `CODE_SECONDS`, for loading and file operations."""
 POLICY: OSPolicy = {"sleep": "zero"}
@@ -37,7 +37,7 @@ SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 @cache
 def workers() -> tuple[Monty, ThreadPoolExecutor]:
     """Return the pool of worker processes, and the pool of threads that wait for them. Workers
-    start on demand; a start takes about 10 ms and 10 MB.
+    start on demand; starting one takes about 10 ms and 10 MB.
     """
     count = max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)

@@ -1,7 +1,7 @@
 """Serves the sandbox over MCP: `python -m apps.capabilities.interpreter.server [--port PORT]`.
 
-With a port, it serves Streamable HTTP at `/mcp` on the loopback interface, otherwise stdio. The
-program uses no database, keys or settings of the site.
+With a port, it serves Streamable HTTP at `/mcp` on the loopback interface. Without one, it uses
+stdio. The program uses no database, keys or settings of the site.
 """
 
 import argparse

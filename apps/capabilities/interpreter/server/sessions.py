@@ -27,7 +27,9 @@ IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
 MOST_BYTES = 512 * 1024 * 1024
-"""The size limit of all sessions in bytes. A new session evicts the least recently used session."""
+"""The total size limit for all sessions, in bytes. A new session evicts the least recently used
+session.
+"""
 MOST_SESSION_BYTES = 64 * 1024 * 1024
 MOST_SESSION_FILES = 100
 MOST_CHARACTERS = 200
@@ -127,7 +129,7 @@ class Sessions:
             return self.keep(session, outcome)
 
     def check(self, session: Session) -> None:
-        """Raise `SessionExpired` if the session was cleared while a call waited or ran."""
+        """Raise `SessionExpired` if the session was cleared while a call was waiting or running."""
         if self.open.get(session.id) is not session:
             raise SessionExpired(session.id)
 

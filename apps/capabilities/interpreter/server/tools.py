@@ -56,7 +56,7 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The sandbox's MCP server. It sets the media type of each file, because a resource template of
+    """The sandbox's MCP server. It sets the media type of each file, because a resource template in
     the SDK has only one type.
     """
 
@@ -128,7 +128,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
 
 @asynccontextmanager
 async def sweeping(sessions: Sessions, server: MCPServer[None]) -> AsyncIterator[None]:
-    """Delete idle sessions periodically while the server runs."""
+    """Delete idle sessions periodically while the server is running."""
     task = asyncio.create_task(sweep_for_ever(sessions))
     try:
         yield
