@@ -46,7 +46,7 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
         "list the host names, separated by commas."
     )
 HTTPS = env.boolean("HTTPS", False)
-"""If true, a proxy in front of the server terminates TLS."""
+"""True if a proxy in front of the server terminates TLS."""
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0

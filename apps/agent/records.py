@@ -124,6 +124,6 @@ def log_refused_calls(
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)
     if found := sorted(names & static - hidden):
-        logger.warning("The model called tools that its own service runs: %s", found)
+        logger.warning("The model called tools that its service runs: %s", found)
     if found := sorted(names - hidden - static):
         logger.error("The model called unknown tools: %s; known: %s", found, sorted(known))

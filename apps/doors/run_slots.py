@@ -148,5 +148,5 @@ async def is_valid(prefix: str) -> bool:
     try:
         return await database_sync_to_async(find_holder_of)(prefix) is not None
     except DatabaseError:
-        logger.exception("Failed to check the key %s; its answer continues", prefix)
+        logger.exception("Failed to check the key %s; the answer continues", prefix)
         return True

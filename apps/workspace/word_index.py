@@ -38,7 +38,7 @@ _unspaced = re.compile(
     r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
     r"\U00020000-\U0003ffff]"
 )
-"""Matches characters of scripts whose words PostgreSQL does not split: Thai, Chinese and others
+"""Matches characters of scripts that PostgreSQL does not split into words: Thai, Chinese and others
 without spaces. It also matches Hebrew and Arabic, where articles and prepositions are prefixes of
 words.
 """

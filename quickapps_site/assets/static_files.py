@@ -164,7 +164,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(paths, *arguments, **options)
 
     def file_hash(self, name: str | None, content: Any = None) -> str | None:
-        """Return the hash for a file's name. All bundles share a hash, because they refer to each
+        """Return the hash to include in a file's name. All bundles share a hash, because they refer to each
         other in cycles.
         """
         if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:

@@ -11,7 +11,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""The length limit for the code, in characters. Models write less in one call."""
+"""The length limit for the code, in characters. Models write far less code in one call."""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 
