@@ -7,7 +7,7 @@ from django.conf import settings
 
 from apps.a2a.encoding import Json
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.answer_headers import Header
+from apps.doors.refusals import Header
 
 PROTOCOL_VERSION = "1.0"
 MAX_AGE_SECONDS = 300

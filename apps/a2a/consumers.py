@@ -32,9 +32,10 @@ from apps.accounts.authentication import authenticate, read_headers
 from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.conversations.answering.answers import OpenWorkspace
 from apps.doors.admission import find_application
-from apps.doors.answer_headers import Header, failure_headers
+from apps.doors.answer_headers import failure_headers
 from apps.doors.bodies import decode_body, shorten_text
 from apps.doors.consumer import EVENT_STREAM, DoorConsumer
+from apps.doors.refusals import Header
 from apps.doors.run_slots import while_valid
 from apps.errors import BadRequest, FileRefused, NotAuthenticated, Refused
 from apps.live.hub import HUB, Hub

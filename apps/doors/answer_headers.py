@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 
+from apps.doors.refusals import Header
 from apps.errors import RateLimitReached
 from apps.live.limits.quotas import KINDS, RemainingRate
 from apps.runs.failures import TOO_MANY, RunFailure
 
-Header = tuple[bytes, bytes]
 MOST_RETRY_SECONDS = 31 * 86_400
 """The maximum value of `Retry-After` in seconds. It is long enough for monthly budgets."""
 

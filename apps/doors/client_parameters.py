@@ -17,8 +17,8 @@ import msgspec
 from apps.agent.call_arguments import TEXT_INPUT
 from apps.agent.tools import ToolSpec
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.answer_headers import Header
 from apps.doors.bodies import invalid
+from apps.doors.refusals import Header
 from apps.errors import QuickAppError
 from apps.runs.requests import LIMITS
 from apps.workspace.port import Workspace

@@ -17,10 +17,11 @@ from asgiref.sync import markcoroutinefunction
 from channels.consumer import AsyncConsumer
 
 from apps.doors.admission import DENIALS, note_denial
-from apps.doors.answer_headers import Header, failure_headers
+from apps.doors.answer_headers import failure_headers
 from apps.doors.bodies import BODY_SECONDS, BoundedBody, Receive, drain
+from apps.doors.refusals import RETRY_AFTER, Header
 from apps.errors import BudgetSpent
-from apps.outages import RETRY_SECONDS, outage_of
+from apps.outages import outage_of
 from apps.runs.failures import WITH_LIMITS, RunFailure, failure, fault
 from apps.workspace.local import read_only
 
@@ -42,7 +43,6 @@ JSON: tuple[Header, ...] = (
 )
 CLOSE = (b"connection", b"close")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
-RETRY_AFTER = (b"retry-after", b"%d" % RETRY_SECONDS)
 HEARTBEAT = b": heartbeat\n\n"
 READING = frozenset({"GET", "HEAD"})
 

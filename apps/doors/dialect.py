@@ -7,7 +7,7 @@ import msgspec
 
 from apps.agent.events import Event
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.doors.answer_headers import Header
+from apps.doors.refusals import Header
 from apps.runs.failures import RunFailure
 from apps.runs.requests import RunRequest
 

@@ -6,9 +6,9 @@ from django.utils.translation import gettext
 
 from apps.accounts.authentication import authenticate, read_headers
 from apps.accounts.caller import Caller, ClientInfo, Credentials
-from apps.doors.answer_headers import Header
-from apps.doors.consumer import RETRY_AFTER, DoorConsumer
+from apps.doors.consumer import DoorConsumer
 from apps.doors.origins import check_csrf
+from apps.doors.refusals import RETRY_AFTER, Header
 from apps.doors.sessions import caller_of_scope
 from apps.errors import Closing, Failed, QuickAppError, ReadOnly, Refused
 from apps.outages import outage_of

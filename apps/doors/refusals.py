@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from apps.outages import Outage
+from apps.outages import RETRY_SECONDS, Outage
 
+Header = tuple[bytes, bytes]
+RETRY_AFTER: Header = (b"retry-after", b"%d" % RETRY_SECONDS)
+"""The header of responses during an outage."""
 HTML = b"text/html; charset=utf-8"
 JSON = b"application/json"
 

@@ -20,8 +20,8 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from apps.accounts.authentication import authenticate
 from apps.catalog.application_uploads import reader_for
-from apps.doors.answer_headers import Header
 from apps.doors.consumer import JSON
+from apps.doors.refusals import Header
 from apps.errors import BadRequest, FileMissing, FileRefused, NotAuthenticated
 from apps.gateway.base import GatewayConsumer
 from apps.gateway.file_metadata import (

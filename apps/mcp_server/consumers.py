@@ -17,10 +17,10 @@ from apps import tracing
 from apps.accounts.oauth.resources import SCOPE, resource_of
 from apps.accounts.oauth.tokens import authenticate_token, sends_token
 from apps.doors.admission import Admission, visit
-from apps.doors.answer_headers import Header
 from apps.doors.bodies import check_depth, decode_body
 from apps.doors.consumer import DoorConsumer
 from apps.doors.origins import is_allowed
+from apps.doors.refusals import Header
 from apps.doors.run_slots import Recorded
 from apps.errors import BadRequest
 from apps.live.hub import HUB, Hub

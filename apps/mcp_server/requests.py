@@ -9,7 +9,7 @@ from mcp.server import ServerRequestContext
 from apps.accounts.caller import Caller
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.admission import Admission
-from apps.doors.answer_headers import Header
+from apps.doors.refusals import Header
 from apps.doors.run_slots import Recorded
 from apps.live.hub import Hub
 from apps.live.limits.quotas import RunSlots

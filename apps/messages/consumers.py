@@ -13,10 +13,10 @@ from apps.agent.context.token_estimates import text_tokens
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.doors.admission import visit
-from apps.doors.answer_headers import Header
 from apps.doors.bodies import invalid
 from apps.doors.consumer import DoorConsumer
 from apps.doors.dialect import Dialect
+from apps.doors.refusals import Header
 from apps.doors.run_consumer import RunConsumer
 from apps.messages.content import read_messages
 from apps.messages.dialect import MessagesDialect, error_body

@@ -8,8 +8,8 @@ from django.conf import settings
 
 from apps.accounts.caller import Caller
 from apps.conversations.answering.continuation import sweeper
-from apps.doors.answer_headers import Header
 from apps.doors.consumer import EVENT_STREAM, HEARTBEAT, DoorConsumer
+from apps.doors.refusals import Header
 from apps.doors.run_slots import while_valid
 from apps.live.events import NumberedEvent, StatusChanged
 from apps.live.hub import Hub

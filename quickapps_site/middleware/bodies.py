@@ -6,10 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from http import HTTPStatus
 from typing import Any
 
-from apps.doors.answer_headers import Header
 from apps.doors.bodies import BodyTooSlow, BoundedBody, RequestBodyTooLarge, drain
-from apps.doors.consumer import RETRY_AFTER
-from apps.doors.refusals import outage_content, write_refusal
+from apps.doors.refusals import RETRY_AFTER, Header, outage_content, write_refusal
 from apps.errors import BadRequest
 from apps.outages import Outage, outage_of
 

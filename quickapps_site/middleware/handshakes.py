@@ -6,8 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from apps.doors.consumer import RETRY_AFTER
-from apps.doors.refusals import outage_content
+from apps.doors.refusals import RETRY_AFTER, outage_content
 from apps.outages import Outage, outage_of
 
 logger = logging.getLogger(__name__)

@@ -223,7 +223,7 @@ MESSAGES = (
         "tool calls without results",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("2"), user("three")], "tools": [WEATHER, NEWS]},
         Outcome(
-            "for each of these calls, a result is added which states that the real result is missing",
+            "for each of these calls, a result is added, stating that the real result is missing",
             messages=[
                 HELLO,
                 {"role": "assistant", "content": "", "tool_calls": [call("1", "weather"), call("2", "news")]},

@@ -160,7 +160,7 @@ async def test_files_reach_the_application():
         ),
         (
             {"message": "a", "files": [{"type": "a/b", "uri": "file:///etc/passwd"}]},
-            "on path arguments.files.0.uri. Use an http(s) URL, or a URI "
+            "on path arguments.files.0.uri. Use an http(s) URL, or a URI of the form "
             "quickapps://files/{bucket}/{+name}.",
         ),
     ],

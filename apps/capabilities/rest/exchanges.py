@@ -151,7 +151,7 @@ def error_reason(error: Exception) -> str:
     match error:
         case ResponseBodyTooLarge():
             return (
-                f"the response is too large; the limit is {error.limit} bytes. Request less "
+                f"the response is too large; the limit is {error.limit} bytes. Request less data "
                 "at once."
             )
         case BodyUnreadable():

@@ -13,9 +13,9 @@ from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
 from apps.conversations.answering.answers import announce_queued
 from apps.conversations.asking.audit_events import question_events
-from apps.doors.answer_headers import Header
 from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge, decode_body
 from apps.doors.json_consumer import JsonConsumer
+from apps.doors.refusals import Header
 from apps.errors import BadRequest, Closing, NotAdmitted, OddType, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.limits.quotas import Rate, admit_request, rates_of

@@ -82,7 +82,7 @@ def test_a_conversation_is_shared_read_and_gone_on_from(people: People) -> None:
     share.focus()
     owner.keyboard.press("Enter")
     dialog = owner.get_by_role("dialog", name="Share this conversation")
-    expect(dialog).to_contain_text("with its 2 answers. Last question included: And back?")
+    expect(dialog).to_contain_text("including its 2 answers. Last question included: And back?")
     expect(dialog).to_contain_text("Signed-in users can open the link.")
     for theme, width in LOOKS:
         owner.emulate_media(color_scheme=theme)

@@ -334,7 +334,7 @@ async def test_what_a_deployment_does_not_take_is_not_kept(settings):
         told = await refusal(pictures, "http://files.example/a.csv")
 
     workspace, _ = echo()
-    assert told.endswith("'a.csv' is of the type text/csv.")
+    assert told.endswith("'a.csv' has the type text/csv.")
     assert len(await workspace.files.list("files/user-7/", is_deep=True)) == 2
 
 
@@ -388,7 +388,7 @@ async def test_files_of_other_types_are_refused_with_those_that_are_taken():
 
     assert await refusal(pictures, "files/user-7/my%20notes.txt") == (
         "the deployment 'echo' accepts files of the types image/*; "
-        "'my notes.txt' is of the type text/plain."
+        "'my notes.txt' has the type text/plain."
     )
 
 

@@ -145,7 +145,7 @@ def test_files_that_belong_to_no_application_are_refused():
         ({"prompt.md": b"one\ntw\0o"}, "prompt.md: line 2: contains a NUL character or invalid Unicode, which cannot be stored; remove it."),
         ({"application.yaml": b"- a"}, "application.yaml: line 1: write keys and values, such as "
          "'title: Travel'."),
-        ({"application.yaml": b"#" * 1_100_000}, ("application.yaml: the file has 1,100,000 "
+        ({"application.yaml": b"#" * 1_100_000}, ("application.yaml: the file is 1,100,000 "
                                                  "bytes; the limit is 1,048,576.")),
         ({"application.yaml": TRAVEL + b"titel: x\n"}, "application.yaml: line 8: 'titel': there is "
          "no such key; did you mean 'title'?"),

@@ -389,9 +389,7 @@ def test_a_folder_with_files_is_refused(archive: Path, tmp_path: Path) -> None:
     with place(tmp_path) as site:
         told = refusal(site, archive)
 
-    assert told.startswith(
-        f"There are files in {tmp_path / 'files'}. Restore into an empty storage"
-    )
+    assert told.startswith(f"There are files in {tmp_path / 'files'}. Restore into empty storage")
 
 
 def test_a_file_that_exists_is_not_overwritten(archive: Path, tmp_path: Path) -> None:

@@ -68,5 +68,7 @@ def test_a_file_that_was_changed_is_not_read(tmp_path):
 def test_a_damaged_package_is_told_with_what_to_do(monkeypatch):
     monkeypatch.setattr(minilm, "SHA256", "0" * 64)
 
-    with pytest.raises(ServiceFailed, match=r"Install requirements-model\.txt of this version"):
+    with pytest.raises(
+        ServiceFailed, match=r"Install the packages in this version\'s requirements-model\.txt"
+    ):
         load.__wrapped__()

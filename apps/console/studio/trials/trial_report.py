@@ -42,7 +42,9 @@ HINTS: dict[CallStep, str] = {
     "result": "The tool succeeded, but the application failed to process the result. Check its "
     "features and the server's log.",
 }
-TOO_SLOW = "The tool timed out. Increase tool_defaults.timeout_seconds, or request less at once."
+TOO_SLOW = (
+    "The tool timed out. Increase tool_defaults.timeout_seconds, or request less data at once."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def test_what_is_no_storage_is_refused(address, tmp_path: Path):
     installation.register_process()
 
     with pytest.raises(
-        CommandError, match="is not the URL of a storage; use directory, or s3://bucket"
+        CommandError, match="is not the URL of a storage location; use directory, or s3://bucket"
     ):
         move("directory", address)
 
