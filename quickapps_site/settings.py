@@ -412,7 +412,10 @@ UNFOLD = {
     "SITE_TITLE": "QuickApps",
     "SITE_HEADER": "QuickApps",
     "SITE_SUBHEADER": "Administration",
-    "SITE_ICON": lambda request: static("chat/images/icon.svg"),
+    "SITE_ICON": {
+        "light": lambda request: static("chat/images/icon.svg"),
+        "dark": lambda request: static("chat/images/icon-dark.svg"),
+    },
     "SITE_FAVICONS": [
         {"rel": "icon", "type": "image/svg+xml", "href": reverse_lazy("favicon")},
     ],

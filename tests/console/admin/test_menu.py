@@ -133,3 +133,13 @@ def test_a_search_without_results_offers_to_clear_it(client):
     assert part(html, r'<div class="list-empty">(.*?)</div>') == (
         "No secrets match Try other words, or fewer filters. Clear search and filters"
     )
+
+
+def test_the_mark_is_bright_in_the_dark_theme(client, operator):
+    page = client.get("/admin/").text
+
+    marks = re.findall(r'<img src="[^"]*/(icon[^"]*)\.svg" alt="Home" class="([^"]*)"', page)
+    assert [(name.split(".")[0], places.split()) for name, places in marks] == [
+        ("icon-dark", ["h-[38px]", "hidden", "dark:block"]),
+        ("icon", ["block", "h-[38px]", "dark:hidden"]),
+    ]

@@ -32,7 +32,7 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 class FeedbackAdmin(Admin[Feedback]):
     list_display = (
         *("created_at", "application_version_shown", "rating_shown", "words", "person_shown"),
-        *("has_transcript", "state"),
+        *("attachment", "state"),
     )
     list_filter = (
         *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
@@ -121,9 +121,10 @@ class FeedbackAdmin(Admin[Feedback]):
     def words(self, row: Feedback) -> str:
         return Truncator(row.comment).chars(SHOWN_CHARACTERS)
 
-    @admin.display(description="conversation", boolean=True)
-    def has_transcript(self, row: Feedback) -> bool:
-        return row.transcript is not None
+    @admin.display(description="conversation")
+    def attachment(self, row: Feedback) -> str:
+        """Say whether the user attached the question and the answer."""
+        return NOTHING if row.transcript is None else "attached"
 
     @admin.display(description="user or caller")
     def person(self, row: Feedback) -> str | SafeString:

@@ -17,7 +17,7 @@ from django.urls import URLPattern
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.catalog.models import Application
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import caller_names, person_name
 from apps.console.admin.cells import shown_time
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
@@ -156,9 +156,10 @@ class BudgetAdmin(RecordedAdmin[Budget]):
     @admin.display(description="for", ordering="subject_kind")
     def subject_name(self, budget: Budget) -> str:
         kind = budget.get_subject_kind_display()
+        name = subject_title(budget)
         if budget.subject_kind == Budget.SubjectKind.RUN:
-            return f"each run of {budget.subject}" if budget.subject else "each run"
-        return f"{kind} {budget.subject}" if budget.subject else f"each {kind}"
+            return f"each run of {name}" if name else "each run"
+        return f"{kind} {name}" if name else f"each {kind}"
 
     @admin.display(description="window", ordering="window")
     def term(self, budget: Budget) -> str:
@@ -241,6 +242,15 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         self.log_change(request, budget, f"Raised by {write_amount(amount)}: {note}")
         self.message_user(request, f"Raised by {write_amount(amount)} until it renews.")
         return True
+
+
+def subject_title(budget: Budget) -> str:
+    """Return the subject's name for people, or "" if the budget applies to each subject."""
+    if budget.user is not None:
+        return person_name(budget.user)
+    if budget.key is not None:
+        return budget.key.name or budget.subject
+    return budget.subject if budget.application is None else str(budget.application.title)
 
 
 def write_amount(amount: Decimal) -> str:

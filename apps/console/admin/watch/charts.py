@@ -42,6 +42,9 @@ class Chart:
     title: str
     kind: Kind
     labels: Sequence[str]
+    """One label per interval of the chart."""
+    axis_labels: Sequence[str]
+    """The labels below the start, the middle and the end of the chart."""
     series: Sequence[Series]
     unit: str = ""
     """The unit of the values: a currency, "s" for seconds, or "" for counts."""
@@ -122,11 +125,6 @@ class Chart:
             if said:
                 found.append(ChartPoint(x, f"{label}: {said}"))
         return found
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The labels below the start, the middle and the end of the chart."""
-        return (self.labels[0], self.labels[self.width // 2], self.labels[-1])
 
     def shown(self, value: float) -> str:
         if self.unit == "s":

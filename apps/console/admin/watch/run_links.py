@@ -36,7 +36,7 @@ def links_of(request: HttpRequest, run: RunSummary, said: RunTranscript) -> dict
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}
-    links = [RunLink("The application", reverse(STUDIO, args=[application.pk]))]
+    links = [RunLink("Open in studio", reverse(STUDIO, args=[application.pk]))]
     if not may_read(request):
         return {"links": links}
     reason = IS_RUNNING if run._state.adding else "" if said.has_turns else NOT_STORED

@@ -59,12 +59,14 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed model or tool call in a failed run, or None if there is none."""
-    if run.status != RunSummary.Status.FAILED:
-        return None
+    """Return the last failed tool call, or in a failed run the last failed model or tool call.
+    Return None if there is none.
+    """
     calls: list[ModelCall | ToolUse | None] = [
-        ModelCall.objects.filter(FAILED, run=run.pk).order_by("started_at", "pk").last(),
         ToolUse.objects.filter(has_failed=True, run=run.pk).order_by("started_at", "pk").last(),
     ]
+    if run.status == RunSummary.Status.FAILED:
+        failed = ModelCall.objects.filter(FAILED, run=run.pk)
+        calls.append(failed.order_by("started_at", "pk").last())
     found = [span_of(one, is_inside=one.application != run.application) for one in calls if one]
     return max(found, key=lambda span: span.end, default=None)

@@ -1,6 +1,6 @@
 """Defines the admin pages on which operators find, inspect and stop runs."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -40,6 +40,13 @@ ALREADY_ENDED = "The run had already ended."
 
 def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
     return HelperRun.objects.filter(run=run.pk).order_by("started_at", "pk")
+
+
+def versions_of(run: RunSummary) -> str:
+    """List the versions of the application that made model calls in the run."""
+    calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
+    found = sorted(set(calls.values_list("version", flat=True)))
+    return ", ".join(map(str, found)) or NOTHING
 
 
 def subagent_line(subagent: HelperRun) -> str:
@@ -106,8 +113,12 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         if row is None and request.user.has_perm("runs.view_run"):
             going = find_active_run(request, object_id)
             row = None if going is None else summary_of(going)
+        if row is None:
+            return None
         # The admin reads the value of each field five times.
-        return None if row is None else with_figures([row])[0]
+        shown: Any = with_figures([row])[0]
+        shown.shown_versions = versions_of(row)
+        return cast(RunSummary, shown)
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
         return RunList
@@ -198,11 +209,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return money(costs)
 
     @admin.display(description="versions")
-    def versions(self, run: RunSummary) -> str:
-        """List the versions of the application that made model calls in the run."""
-        calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
-        found = sorted(set(calls.values_list("version", flat=True)))
-        return ", ".join(map(str, found)) or NOTHING
+    def versions(self, run: Any) -> str:
+        return str(run.shown_versions)
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
@@ -230,9 +238,16 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         }
         names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]
-        if obj is not None and subagents_of(obj).exists():
-            names.append("subagents")
+        if obj is not None:
+            names = [name for name in names if self.has_value(obj, name)]
+            if subagents_of(obj).exists():
+                names.append("subagents")
         return [*names, "requests"] if may_read(request) else names
+
+    def has_value(self, run: RunSummary, name: str) -> bool:
+        method = getattr(self, name, None)
+        value = getattr(run, name) if method is None else method(run)
+        return value not in (None, "", NOTHING)
 
     def get_urls(self) -> list[URLPattern]:
         requests = require_safe(self.requests_view)

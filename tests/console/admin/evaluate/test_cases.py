@@ -107,6 +107,7 @@ async def test_a_run_is_begun_in_the_admin_goes_on_by_itself_and_is_read_by_a_sc
     compared = await client.get(f"{RUNS}compare/?a={run.pk}&b={again.json()['id']}")
 
     assert begun.headers["Location"] == f"{RUNS}{run.pk}/change/"
+    assert "<dt>Version</dt><dd>Live</dd>" in page.content.decode()
     assert "0 of 1 passed" in words(page)
     assert "The answer differs from the expected text." in words(page)
     assert (again.status_code, again.json()["mode"]) == (201, "replay")

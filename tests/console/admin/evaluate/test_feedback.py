@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from django.urls import reverse
 from apps.accounts.audit_entry import AuditEntry
 from apps.cases.models import Case
 from apps.catalog.models import Application
+from apps.console.admin.cells import NOTHING
 from apps.feedback.models import Feedback
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application
@@ -80,6 +82,17 @@ def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(client, op
     assert reverse("admin:runs_runsummary_change", args=[run.pk]) in links
     assert "Monday" not in links
     assert page(kept, "transcript") not in client.get(page(kept)).text
+
+
+def test_the_list_shows_whether_the_conversation_is_attached(client, operator):
+    application = make_application()
+    add_feedback(application, transcript=SAID, shares_transcript=True)
+    add_feedback(application)
+
+    listed = client.get(LIST).text
+
+    cells = re.findall(r"field-attachment[^>]*>\s*([^<\s]+)<", listed)
+    assert sorted(cells) == ["attached", NOTHING]
 
 
 def test_a_case_is_made_of_what_was_sent_along(client, operator):

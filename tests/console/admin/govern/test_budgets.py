@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.catalog.models import Change
@@ -105,6 +106,25 @@ def test_the_list_shows_how_much_is_used(client, operator):
     assert "85 %, 150 left" in page
     assert "50 %, 5 left</a> and 1 more" in page
     assert "by each run" in page
+
+
+def test_the_list_names_people_and_applications_by_their_titles(client, operator):
+    lena = User.objects.create_user("lena", first_name="Lena", last_name="Marković")
+    support = make_application("support", title="Support desk")
+    make_budget("user", 10, user=lena)
+    make_budget("application", 10, application=support)
+    make_budget("run", 10, application=support)
+    make_budget("user", 10)
+
+    context = client.get(LIST).context
+
+    admin = context["cl"].model_admin
+    assert {admin.subject_name(row) for row in context["cl"].result_list} == {
+        "user Lena Marković",
+        "application Support desk",
+        "each run of Support desk",
+        "each user",
+    }
 
 
 def test_only_the_amounts_can_be_changed(client, operator):

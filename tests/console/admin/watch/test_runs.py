@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
@@ -213,6 +214,27 @@ def test_calls_of_tools_are_no_answer_and_a_run_that_did_not_fail_has_no_failing
     assert "Failing step" not in shown
 
 
+def test_a_run_that_answered_shows_the_tool_call_that_failed(client, runs, operator):
+    store(tool_use(run=runs[0].pk, tool="search", has_failed=True))
+
+    shown = beginning(client.get(f"{PAGE}{runs[0].pk}/change/").text)
+
+    assert runs[0].status == "done"
+    assert "Failing step Tool search" in shown
+
+
+def test_the_page_of_a_run_leaves_out_what_has_no_value(client, runs, operator):
+    RunSummary.objects.filter(pk=runs[0].pk).update(error_reference="", seconds=None)
+    RunSummary.objects.filter(pk=runs[1].pk).update(error_reference="1a2b3c4d", seconds=2.0)
+    store(model_call(run=runs[1].pk, version=3, cost=Decimal("0.5"), currency="USD"))
+
+    optional = {"error_reference", "took", "versions", "cost"}
+    pages = [client.get(f"{PAGE}{run.pk}/change/").context["adminform"] for run in runs[:2]]
+
+    shown = [{*page.fieldsets[0][1]["fields"]} & optional for page in pages]
+    assert shown == [set(), optional]
+
+
 def test_a_run_of_an_application_of_others_is_neither_shown_nor_stopped(client, runs):
     run = going()
     client.force_login(staff_account("reader", "view_run", "view_runsummary", "change_run"))
@@ -262,7 +284,7 @@ def test_a_run_is_replayed_and_made_a_test_case_only_if_its_messages_are_stored(
         client.get(f"{PAGE}{pk}/change/").context for pk in (stored.pk, unstored.pk, active.pk)
     ]
 
-    both = ["The application", "Replay on the draft", "Create a test case"]
+    both = ["Open in studio", "Replay on the draft", "Create a test case"]
     links = [[link.text for link in page["links"]] for page in pages]
     assert links == [both, both[:1], both[:1]]
     assert [page["why_no_replay"] for page in pages] == ["", NOT_STORED, IS_RUNNING]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -265,6 +265,25 @@ def test_charts_have_readable_dates_and_files_have_iso_dates(client, operator, d
     assert page["charts"][0].labels[0] == shown
 
 
+@pytest.mark.parametrize(
+    ("days", "labels"),
+    [
+        ("1", ["29 Nov, 16:00", "30 Nov, 04:00", "15:00"]),
+        ("7", ["23 Nov", "27 Nov", "30 Nov"]),
+        ("30", ["1 Nov", "16 Nov", "30 Nov"]),
+    ],
+)
+def test_labels_below_a_chart_have_the_date_only_where_it_changes(
+    client, operator, monkeypatch, days, labels
+):
+    now = datetime(2026, 11, 30, 15, 20, tzinfo=UTC)
+    monkeypatch.setattr(timezone, "now", lambda: now)
+
+    page = client.get(f"{PAGE}?days={days}").context
+
+    assert [chart.axis_labels for chart in page["charts"]] == [labels] * len(page["charts"])
+
+
 def test_the_file_has_the_lines_that_the_page_leaves_out(client, operator, monkeypatch):
     monkeypatch.setattr(usage, "MOST_LINES", 2)
     recent = {"started_at": timezone.now() - timedelta(minutes=1)}
@@ -373,9 +392,9 @@ LABELS = ["1 May", "2 May", "3 May"]
 def test_bars_stand_on_each_other():
     series = [Series("answered", [3, 0, 4]), Series("failed", [1, 0, 1])]
 
-    chart = Chart("Calls", "bars", LABELS, series)
+    chart = Chart("Calls", "bars", LABELS, LABELS, series)
 
-    assert (chart.top, chart.top_text, chart.ends) == (5.0, "5", ("1 May", "2 May", "3 May"))
+    assert (chart.top, chart.top_text) == (5.0, "5")
     assert chart.paths == [
         (1, "M0.1 40.00h0.8v60.00h-0.8zM2.1 20.00h0.8v80.00h-0.8z"),
         (2, "M0.1 20.00h0.8v20.00h-0.8zM2.1 0.00h0.8v20.00h-0.8z"),
@@ -387,16 +406,16 @@ def test_bars_stand_on_each_other():
 
 
 def test_a_line_is_interrupted_where_there_is_no_value():
-    chart = Chart("Time", "steps", LABELS, [Series("p50", [1.0, None, 0.5])], "s")
+    chart = Chart("Time", "steps", LABELS, LABELS, [Series("p50", [1.0, None, 0.5])], "s")
 
     assert chart.paths == [(1, "M0 0.00H1M2 50.00H3")]
     assert chart.top_text == "1.00 s"
 
 
 def test_a_chart_without_values_is_told_from_one_with_values():
-    assert not Chart("Calls", "bars", LABELS, [Series("all", [0, 0, 0])]).has_values
-    assert not Chart("Time", "steps", LABELS, [Series("p50", [None] * 3)]).has_values
-    assert Chart("Calls", "bars", LABELS, [Series("all", [0, 1, 0])]).has_values
+    assert not Chart("Calls", "bars", LABELS, LABELS, [Series("all", [0, 0, 0])]).has_values
+    assert not Chart("Time", "steps", LABELS, LABELS, [Series("p50", [None] * 3)]).has_values
+    assert Chart("Calls", "bars", LABELS, LABELS, [Series("all", [0, 1, 0])]).has_values
 
 
 @pytest.mark.parametrize(
