@@ -77,4 +77,6 @@ def cron_words(expression: str) -> str:
     if (repeat := read_repeat(fields_of(expression))) is not None:
         return repeat_words(repeat)
     # Isolated, so that texts from right to left do not reverse the fields.
-    return gettext("On the cron schedule {expression}").format(expression=f"\u2066{expression}\u2069")
+    return gettext("On the cron schedule {expression}").format(
+        expression=f"\u2066{expression}\u2069"
+    )
