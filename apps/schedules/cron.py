@@ -76,4 +76,7 @@ def cron_words(expression: str) -> str:
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:
         return repeat_words(repeat)
-    return gettext("On the cron schedule {expression}").format(expression=expression)
+    # Isolated, so that texts from right to left do not reverse the fields.
+    return gettext("On the cron schedule {expression}").format(
+        expression=f"\u2066{expression}\u2069"
+    )

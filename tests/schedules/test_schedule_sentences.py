@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, time
 
 import pytest
+from django.utils.translation import override
 
 from apps.schedules.cron import cron_problem
 from apps.schedules.occurrences import ScheduleTiming
@@ -43,6 +44,13 @@ START = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
 )
 def test_a_schedule_is_told_in_words(timing, words):
     assert timing_words(timing) == words
+
+
+def test_a_cron_expression_keeps_its_order_in_texts_from_right_to_left():
+    timing = ScheduleTiming("cron", START, expression="*/7 9 1-5 * MON")
+
+    with override("ar"):
+        assert "\u2066*/7 9 1-5 * MON\u2069" in timing_words(timing)
 
 
 def test_the_next_times_are_told_by_the_clocks_of_the_zone():

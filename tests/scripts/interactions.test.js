@@ -47,7 +47,8 @@ test("a card that appears has the focus, and its heading is read out", async (t)
   await until(() => tab.focused === card(), true);
   await tab.shows("#warned", "Your input is needed: The trip");
   assert.equal(tab.document.title, "Waiting for you · A conversation · Page tests");
-  assert.equal(tab.find("#card-notice").hidden, false);
+  assert.equal(tab.find(".working"), null);
+  assert.equal(tab.find("#card-notice").hidden, true);
 });
 
 test("a card does not take the focus while the person types", async (t) => {
@@ -174,6 +175,7 @@ test("a card that waits has the focus when its page is opened", async (t) => {
 
 test("a card shows the remaining time, and Escape leaves it without a decision", async (t) => {
   const { tab } = await openCard(t, "approval", CALL, Date.now() / 1000 + 3600);
+  await until(() => box(tab).placeholder, "Answer above first");
   await tab.shows("[role=timer]", /^(1 h|60 min|59 min 5\d s).* left$/);
 
   tab.press(tab.find(CARD), "Escape");

@@ -61,6 +61,7 @@ def test_the_list_has_the_notes_of_the_person_by_their_last_change(browser, owne
     assert shown(response) == ["Second", "First"]
     assert response.context["tags"] == [("sea", 1)]
     assert "Plan Big &lt;b&gt;bold" in response.text
+    assert ">just now</time>" in response.text
     assert shown(browser.get("/notes/", {"q": "tag:sea"})) == ["First"]
     assert browser.get("/notes/", {"q": "modified>x"}).status_code == 400
 

@@ -2,12 +2,13 @@
 
 import { gettext, locale } from "./texts.js";
 
-/** @param {number} seconds @returns {string} such as "0.4 s", "12 s" or "2 min 5 s" */
+/** @param {number} seconds @returns {string} such as "0.4 s", "12 s", "1 min" or "2 min 5 s" */
 export function secondsText(seconds) {
   if (seconds < 0.05) return gettext("< {seconds} s", { seconds: tenths(0.1) });
   if (seconds < 9.95) return gettext("{seconds} s", { seconds: tenths(seconds) });
   const whole = Math.round(seconds);
   if (whole < 60) return gettext("{seconds} s", { seconds: whole });
+  if (whole % 60 === 0) return gettext("{minutes} min", { minutes: whole / 60 });
   return gettext("{minutes} min {seconds} s", { minutes: Math.floor(whole / 60), seconds: whole % 60 });
 }
 

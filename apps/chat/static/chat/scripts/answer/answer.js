@@ -178,8 +178,9 @@ function isPast({ parts }, part) {
   return parts.slice(parts.indexOf(part) + 1).some(({ kind }) => kind === "text");
 }
 
-/** The activity indicator, unless activity is visible already: a running step, or arriving text. @param {Answer} answer */
+/** The activity indicator, unless activity is visible already: a running step, arriving text, or a card for the user. @param {Answer} answer */
 function activity(answer) {
+  if (answer.status === "waiting" && openInteraction(answer)) return nothing;
   const last = answer.parts.at(-1);
   const isRunning = [...answer.steps.values()].some(({ state }) => state === "running");
   const isSeen = answer.status === "running" && (last?.kind === "text" || (last?.kind === "steps" && isRunning));
@@ -190,7 +191,6 @@ function activity(answer) {
 function wordsFor(answer) {
   if (answer.status === "queued") return gettext("Queued");
   if (answer.status === "waiting") {
-    if (openInteraction(answer)) return gettext("Waiting for you");
     return interactionsOf(answer).some(isOpenCall) ? gettext("Working on the page") : gettext("Waiting for another user");
   }
   return answer.parts.length ? gettext("Working") : gettext("Thinking");

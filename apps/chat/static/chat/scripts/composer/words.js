@@ -8,7 +8,7 @@ import { gettext, ngettext } from "../texts.js";
 /** @param {ChatComposer} composer */
 export function placeholderOf({ isAnswer, waiting, busy }) {
   if (isAnswer) return gettext("Answer the question above…");
-  if (waiting) return gettext("Respond to the request above first");
+  if (waiting) return gettext("Answer above first");
   return busy ? gettext("Write the next message…") : gettext("Ask something…");
 }
 

@@ -10,6 +10,11 @@ import { session } from "./session.js";
 const cardNotice = element("card-notice", HTMLButtonElement);
 /** @type {Interaction | undefined} the card that waits for the user */
 let shownCard;
+/** Shows the notice while the card is out of view: scrolled away, or behind the head or the message box. */
+const sight = new IntersectionObserver(
+  (seen) => (cardNotice.hidden = !isWaiting() || seen.some(({ isIntersecting }) => isIntersecting)),
+  { rootMargin: "-56px 0px -144px" },
+);
 
 cardNotice.addEventListener("click", focusCard);
 
@@ -23,19 +28,30 @@ export function showWaiting() {
   const card = session.loaded ? openInteraction(session.conversation.running) : undefined;
   composer.waiting = card !== undefined;
   composer.answering = session.loaded && openQuestion(session.conversation.running) !== undefined;
-  cardNotice.hidden = card === undefined;
   if (card === shownCard) return false;
   const hadFocus = document.activeElement?.closest("chat-interaction");
   shownCard = card;
+  cardNotice.hidden = true;
+  sight.disconnect();
+  void afterDrawing().then(watchCard);
   const goOn = () => (card ? focusCard() : composer.focus());
   if (hadFocus || (card && isIdle())) void afterDrawing().then(goOn);
   return true;
 }
 
 export function focusCard() {
-  for (const card of document.querySelectorAll("chat-interaction")) {
-    if (card instanceof ChatInteraction && card.interaction === shownCard) card.focus();
-  }
+  cardElement()?.focus();
+}
+
+function watchCard() {
+  const card = shownCard && cardElement();
+  if (card) sight.observe(card);
+}
+
+/** @returns {ChatInteraction | undefined} */
+function cardElement() {
+  const cards = [...document.querySelectorAll("chat-interaction")].filter((card) => card instanceof ChatInteraction);
+  return cards.find(({ interaction }) => interaction === shownCard);
 }
 
 /** True if nothing is being typed. */
