@@ -258,7 +258,7 @@ async def test_a_tool_that_the_models_service_runs_is_said_to_run_there(caplog):
         "Riga: 12",
     ]
     assert [(r.levelname, r.getMessage()) for r in caplog.records if r.levelname != "INFO"] == [
-        ("WARNING", "The model called tools that its own service runs: ['search']")
+        ("WARNING", "The model called tools that its service runs: ['search']")
     ]
 
 

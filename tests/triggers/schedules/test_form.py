@@ -185,7 +185,7 @@ def test_other_expressions_are_left_to_advanced(expression):
         ("de", "0 18 * * MON,SUN", "Jede Woche am Montag, Sonntag um 18:00 (UTC)"),
         ("de", "0 9 L * *", "Am letzten Tag jedes Monats um 09:00 (UTC)"),
         ("de", "0 9 15 * *", "Am 15. jedes Monats um 09:00 (UTC)"),
-        ("de", "*/5 9 * * *", "Nach dem Cron-Zeitplan */5 9 * * * (UTC)"),
+        ("de", "*/5 9 * * *", "Nach dem Cron-Zeitplan \u2066*/5 9 * * *\u2069 (UTC)"),
     ],
 )
 def test_a_repetition_is_described_in_the_language_of_the_reader(language, expression, words):
