@@ -286,7 +286,8 @@ def test_pages_ask_the_database_a_bounded_number_of_questions(django_assert_max_
 
     with django_assert_max_num_queries(15):
         client.get("/")
-    with django_assert_max_num_queries(13):
+    # One of these renews the applications' cache, if more than a second has passed.
+    with django_assert_max_num_queries(14):
         client.get(f"/chat/{application.slug}/")
 
 
