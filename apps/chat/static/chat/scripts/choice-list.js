@@ -163,5 +163,4 @@ export class ChoiceList extends LitElement {
     if (value !== this.value) this.dispatchEvent(new CustomEvent("chosen", { detail: value }));
   }
 }
-// A page can load this module twice: in a bundle, and as a source that another script imports.
-if (!customElements.get("choice-list")) customElements.define("choice-list", ChoiceList);
+customElements.define("choice-list", ChoiceList);

@@ -1,6 +1,5 @@
-/** The parts of the style guide that need scripts. */
+/** The parts of the style guide that need scripts. The script of the frame defines `choice-list`. */
 
-import "../choice-list.js";
 import { MarkdownText } from "../markdown/markdown.js";
 
 /** @import { ChatToast } from "../notices/toast.js" */
