@@ -14,7 +14,7 @@ from django.conf import settings
 from apps.live.process.health import channel_layer_delivers
 from apps.redis_clients import blocking_client
 from apps.workspace.egress import per_loop
-from apps.workspace.local.deployments.fallbacks import breaker_store, key_of_row
+from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
 from apps.workspace.local.deployments.found_deployments import FoundDeployment, read_row
 from apps.workspace.local.deployments.probes import probe_deployment
 from apps.workspace.local.files.storage import storage as file_storage
