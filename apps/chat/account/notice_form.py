@@ -9,6 +9,7 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.models import NoticeSettings
 from apps.datetimes import zone_names
 
+ENDS = ("quiet_from", "quiet_until")
 ONE_END = gettext_lazy("Enter both a start and an end time, or leave both empty.")
 
 
@@ -55,8 +56,9 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
-        ends = [self.cleaned_data.get(name) for name in ("quiet_from", "quiet_until")]
-        names = {"quiet_from", "quiet_until"}
-        if not names & self.errors.keys() and (ends[0] is None) != (ends[1] is None):
-            self.add_error("quiet_until" if ends[1] is None else "quiet_from", ONE_END)
+        # A form that a script sent contains only the changed fields.
+        begin, end = (self.cleaned_data.get(name, getattr(self.instance, name)) for name in ENDS)
+        if not self.errors.keys() & set(ENDS) and (begin is None) != (end is None):
+            names = ENDS if begin is None else reversed(ENDS)
+            self.add_error(next(name for name in names if name in self.fields), ONE_END)
         return cleaned

@@ -27,6 +27,7 @@ from apps.accounts.sign_in.sessions import browser_of, sessions_of
 from apps.chat.account.forms import NameForm, OwnKeyForm, PictureForm
 from apps.chat.account.notice_form import NoticeForm
 from apps.chat.file_views import LOCKED
+from apps.chat.saved_forms import is_sent_by_script, keep_changed_fields, problems_of, saved
 from apps.chat.visitors import account_user, visitor
 from apps.datetimes import zone_names
 from apps.doors.sessions import announce_end
@@ -86,24 +87,27 @@ def codes_left(factors: list[Authenticator]) -> int:
 def change_name(request: HttpRequest) -> HttpResponse:
     form = NameForm(request.POST)
     if not form.is_valid():
+        if is_sent_by_script(request):
+            return problems_of(form)
         return page(request, 400, name_form=form)
     user = account_user(request)
     if form.cleaned_data["name"] != user.get_full_name():
         user.first_name, user.last_name = form.cleaned_data["name"], ""
         user.save(update_fields=["first_name", "last_name"])
-    messages.success(request, gettext("Saved."))
-    return redirect("account")
+    return saved(request, gettext("Saved."), "account")
 
 
 @login_required
 @require_POST
 def change_notices(request: HttpRequest) -> HttpResponse:
     form = NoticeForm(account_user(request), request.POST)
+    keep_changed_fields(request, form)
     if not form.is_valid():
+        if is_sent_by_script(request):
+            return problems_of(form)
         return page(request, 400, notice_form=form)
     form.save()
-    messages.success(request, gettext("Saved."))
-    return redirect("/account/#notices")
+    return saved(request, gettext("Saved."), "/account/#notices")
 
 
 @login_required

@@ -4,10 +4,9 @@ from typing import Any
 
 from django import forms
 from django.conf import settings as site_settings
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils import translation
 from django.utils.formats import number_format
 from django.utils.functional import lazy
@@ -25,6 +24,7 @@ from apps.accounts.preferences import (
     preferences_of,
 )
 from apps.chat.pages.script_texts import A_YEAR
+from apps.chat.saved_forms import is_sent_by_script, keep_changed_fields, problems_of, saved
 from apps.chat.shares.pages import list_links
 from apps.chat.visitors import account_user, visitor
 
@@ -135,27 +135,20 @@ def preferences_row(request: HttpRequest) -> Preferences:
 @login_required
 @require_POST
 def change(request: HttpRequest, part: str) -> HttpResponse:
-    """Save the section `part` of the settings page.
-
-    Requests that accept JSON get a response without a body. Raises Http404 if there is no such
-    section.
-    """
+    """Save the section `part` of the settings page. Raises Http404 if there is no such section."""
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")
     form = FORMS[part](request.POST, instance=preferences_row(request), auto_id=f"{part}-%s")
-    is_of_script = request.headers.get("Accept") == "application/json"
+    keep_changed_fields(request, form)
     if not form.is_valid():
-        return HttpResponse(status=400) if is_of_script else page(request, 400, **{part: form})
+        if is_sent_by_script(request):
+            return problems_of(form)
+        return page(request, 400, **{part: form})
     form.save()
-    response = (
-        HttpResponse(status=204)
-        if is_of_script
-        else redirect("/settings/data/#retention" if part == "retention" else f"/settings/#{part}")
-    )
+    target = "/settings/data/#retention" if part == "retention" else f"/settings/#{part}"
+    response = saved(request, SAVED[part], target)
     if part == "appearance":
         activate_language(request, response, form.instance)
-    if not is_of_script:
-        messages.success(request, SAVED[part])
     return response
 
 

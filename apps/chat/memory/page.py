@@ -6,6 +6,7 @@ from urllib.parse import quote
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
+from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -26,12 +27,13 @@ from apps.chat.memory.listing import (
     sections,
     titles,
 )
+from apps.chat.saved_forms import keep_changed_fields, saved
 from apps.chat.visitors import find_conversation, visitor
 from apps.conversations.access import own_lasting
 from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.runs.explanations import error_text
-from apps.workspace.local.memories.remembered import change_settings, settings_of
+from apps.workspace.local.memories.remembered import MemorySettings, settings_of
 from apps.workspace.local.models import StoredMemory
 from apps.workspace.memories.errors import MemoryMissing
 from apps.workspace.memories.limits import IMPORT_BYTES
@@ -41,6 +43,12 @@ P = ParamSpec("P")
 Change = Callable[P, Coroutine[Any, Any, object]]
 
 LONGEST_QUERY = 200
+
+
+class SettingsForm(forms.ModelForm[MemorySettings]):
+    class Meta:
+        model = MemorySettings
+        fields = ("is_enabled", "is_shared")
 
 
 @login_required
@@ -70,10 +78,10 @@ def listing(request: HttpRequest, problem: str = "", status: int = 200) -> HttpR
 @login_required
 @require_POST
 def settings(request: HttpRequest) -> HttpResponse:
-    is_enabled, is_shared = "is_enabled" in request.POST, "is_shared" in request.POST
-    change_settings(account_of(request), is_enabled=is_enabled, is_shared=is_shared)
-    messages.success(request, gettext("Saved. Changes apply from your next message."))
-    return redirect("memory")
+    form = SettingsForm(request.POST, instance=settings_of(account_of(request)))
+    keep_changed_fields(request, form)
+    form.save()  # Checkboxes are always valid.
+    return saved(request, gettext("Saved. Changes apply from your next message."), "memory")
 
 
 @login_required

@@ -18,6 +18,7 @@ from apps.accounts.client_address import address_of
 from apps.accounts.models import Team
 from apps.accounts.team_members import add_member, members_of, remove_member, set_administrator
 from apps.accounts.teams import administers, teams_of
+from apps.chat.saved_forms import saved
 from apps.chat.visitors import visitor
 from apps.conversations.access import person_stream
 from apps.errors import Refused
@@ -67,9 +68,8 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
     except Refused as refusal:
         messages.error(request, str(refusal))
         return redirect("team", found.pk)
-    messages.success(request, said)
     is_in_it = teams_of(request.user).filter(pk=found.pk).exists()
-    return redirect("team", found.pk) if is_in_it else redirect("index")
+    return saved(request, said, *(("team", found.pk) if is_in_it else ("index",)))
 
 
 def done(request: HttpRequest, found: Team, what: str) -> str:

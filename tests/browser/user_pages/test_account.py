@@ -240,7 +240,7 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
     page, problems = opened(browsers[0])
     sign_in(page, "pictured")
     page.get_by_label("Name").first.fill("Mary Shelley")
-    page.get_by_role("button", name="Save name").click()
+    page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Account: Mary Shelley")).to_be_visible()
     page.get_by_label("Picture").set_input_files(
         {"name": "me.png", "mimeType": "image/png", "buffer": PNG}

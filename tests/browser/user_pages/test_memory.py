@@ -123,12 +123,13 @@ def test_settings_are_kept(page: Page, site: Site):
     page.goto("/memory/")
     page.get_by_label("Share memories between apps").focus()
     page.keyboard.press("Space")
-    press_on(page, "Save")
 
-    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    expect(page.locator(".toast")).to_contain_text("Saved. Changes apply from your next message.")
+    page.reload()
     expect(page.get_by_label("Share memories between apps")).to_be_checked()
     page.get_by_label("Share memories between apps").uncheck()
-    press_on(page, "Save")
+    expect(page.locator(".toast")).to_contain_text("Saved.")
+    page.reload()
     expect(page.get_by_label("Share memories between apps")).not_to_be_checked()
 
 

@@ -66,6 +66,19 @@ def test_what_is_wrong_is_said_at_its_field(ada, changed, problem):
     assert not NoticeSettings.objects.exists()
 
 
+def test_a_script_sends_only_what_changed(ada):
+    client, json = signed_in(ada), {"Accept": "application/json"}
+    client.post(ADDRESS, {"sends_mail": "on", **NIGHT})
+    saved = client.post(ADDRESS, {"changed": "quiet_until", "quiet_until": "06:00"}, headers=json)
+    refused = client.post(ADDRESS, {"changed": "quiet_from", "quiet_from": ""}, headers=json)
+
+    problem = "Enter both a start and an end time, or leave both empty."
+    assert saved.status_code == 204
+    assert (refused.status_code, refused.json()) == (400, {"quiet_from": [problem]})
+    stored = NoticeSettings.objects.get()
+    assert (stored.sends_mail, stored.quiet_from, stored.quiet_until) == (True, time(22), time(6))
+
+
 def test_without_mail_or_an_address_nobody_chooses_it(ada, settings):
     bob = User.objects.create_user("bob")
     signed_in(bob).post(ADDRESS, {"sends_mail": "on", "time_zone": "UTC"})

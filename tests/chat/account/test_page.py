@@ -57,8 +57,16 @@ def test_the_name_takes_the_place_of_the_username(ada):
 
     assert answer.redirect_chain == [(PAGE, 302)]
     assert "Saved." in answer.text
-    assert "</span>Ada Lovelace</span></a>" in answer.text
+    assert 'data-own-name="ada">Ada Lovelace</span></span></a>' in answer.text
     assert ada.get_full_name() == "Ada Lovelace"
+
+
+def test_a_script_reads_why_a_name_is_refused(ada):
+    json = {"Accept": "application/json"}
+    refused = signed_in(ada).post("/account/name/", {"name": "x" * 151}, headers=json)
+
+    problem = "Ensure this value has at most 150 characters (it has 151)."
+    assert (refused.status_code, refused.json()) == (400, {"name": [problem]})
 
 
 def upload(client: Client, content: bytes, name: str = "me.png") -> Any:

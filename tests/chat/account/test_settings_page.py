@@ -12,6 +12,7 @@ from apps.accounts.preferences import Preferences, own_instructions
 
 pytestmark = pytest.mark.django_db
 
+JSON = {"Accept": "application/json"}
 LOOK = {"theme": "contrast", "density": "compact", "text_size": "large", "width": "wide"}
 KEPT = (
     'data-kept="yes" data-theme="contrast" data-density="compact" data-text-size="large" '
@@ -29,14 +30,36 @@ def test_choices_are_on_every_page_before_it_is_painted(browser):
     assert KEPT not in Client().get("/").text
 
 
-def test_a_script_saves_without_a_message_for_the_next_page(browser, grace):
-    json = {"Accept": "application/json"}
-    saved = browser.post("/settings/appearance/", LOOK, headers=json)
-    refused = browser.post("/settings/appearance/", {**LOOK, "theme": "pink"}, headers=json)
+def send(browser: Client, part: str, **changed: str) -> Any:
+    """Save fields like the script of the page. Boxes that are off have no value."""
+    fields = {name: value for name, value in changed.items() if value != "off"}
+    return browser.post(f"/settings/{part}/", {**fields, "changed": list(changed)}, headers=JSON)
 
-    assert (saved.status_code, refused.status_code) == (204, 400)
+
+def test_a_script_saves_without_a_message_for_the_next_page(browser, grace):
+    saved = send(browser, "appearance", **LOOK)
+
+    assert (saved.status_code, saved.content) == (204, b"")
     assert Preferences.objects.get(user=grace).theme == "contrast"
     assert "Saved." not in browser.get("/settings/").text
+
+
+def test_a_script_reads_what_is_wrong_at_which_field(browser):
+    refused = send(browser, "instructions", instructions="x" * 4001)
+
+    problem = "Ensure this value has at most 4000 characters (it has 4001)."
+    assert (refused.status_code, refused.json()) == (400, {"instructions": [problem]})
+    assert not Preferences.objects.exists()
+
+
+def test_two_tabs_do_not_overwrite_what_the_other_one_changed(browser, grace):
+    send(browser, "writing", has_voice="on")
+    send(browser, "writing", has_shortcuts="off")
+    send(browser, "appearance", density="compact")
+
+    stored = Preferences.objects.get(user=grace)
+    assert (stored.has_voice, stored.has_shortcuts, stored.send_key) == (True, False, "enter")
+    assert (stored.density, stored.theme) == ("compact", "system")
 
 
 def test_the_switch_of_a_page_keeps_the_theme(browser, grace):

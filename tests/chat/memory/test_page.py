@@ -404,6 +404,16 @@ def test_a_person_switches_their_memory_off_and_shares_it(browser, grace):
     assert (stored.is_enabled, stored.is_shared) == (False, False)
 
 
+def test_a_script_changes_one_switch_of_the_memory(browser, grace):
+    json = {"Accept": "application/json"}
+    saved = browser.post(
+        "/memory/settings/", {"changed": "is_shared", "is_shared": "on"}, headers=json
+    )
+
+    stored = MemorySettings.objects.get(user=grace)
+    assert (saved.status_code, stored.is_enabled, stored.is_shared) == (204, True, True)
+
+
 def test_the_page_of_a_conversation_has_the_switch_where_there_is_a_memory(browser, grace, travel):
     store_application(is_shared=True, slug="plain", title="Plain", manifest=MANIFEST)
     travel.is_public = True

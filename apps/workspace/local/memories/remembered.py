@@ -103,12 +103,6 @@ def settings_of(user_id: int) -> MemorySettings:
     return found or MemorySettings(user_id=user_id)
 
 
-def change_settings(user_id: int, *, is_enabled: bool, is_shared: bool) -> MemorySettings:
-    fields = {"is_enabled": is_enabled, "is_shared": is_shared}
-    changed, _ = MemorySettings.objects.update_or_create(user_id=user_id, defaults=fields)
-    return changed
-
-
 def delete_old_merges() -> int:
     """Delete merges that can no longer be undone. Return the number of deleted merges."""
     before = timezone.now() - timedelta(days=MERGES_KEPT_DAYS)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.workspace.local.memories.memories import LocalMemories, memories_of
-from apps.workspace.local.memories.remembered import change_settings, delete_old_merges, settings_of
+from apps.workspace.local.memories.remembered import delete_old_merges, settings_of
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, MemorySettings, StoredMemory
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.memories.cache import CACHE, size_of
@@ -56,13 +56,13 @@ async def test_memories_are_shared_only_if_application_and_person_want_it(anna: 
     caller = caller_of(anna)
     assert await memories(caller, is_shared=True) == LocalMemories(caller.bucket, "travel")
 
-    await database_sync_to_async(change_settings)(anna.pk, is_enabled=True, is_shared=True)
+    await MemorySettings.objects.acreate(user=anna, is_enabled=True, is_shared=True)
     assert await memories(caller, is_shared=True) == LocalMemories(caller.bucket, "")
     assert await memories(caller) == LocalMemories(caller.bucket, "travel")
 
 
 async def test_nothing_is_remembered_of_who_does_not_want_it_and_of_visitors(anna: User):
-    await database_sync_to_async(change_settings)(anna.pk, is_enabled=False, is_shared=True)
+    await MemorySettings.objects.acreate(user=anna, is_enabled=False, is_shared=True)
     assert await memories(caller_of(anna), is_shared=True) is None
     assert await memories(Caller("session-x")) is None
     assert await memories(Caller("")) is None
@@ -89,7 +89,7 @@ async def test_settings_that_nobody_changed_are_the_usual_ones_and_no_row(anna: 
 async def test_everything_goes_with_its_person(anna: User):
     own = await memories(caller_of(anna))
     await add(own, HashedEmbedder(), TEA)
-    await database_sync_to_async(change_settings)(anna.pk, is_enabled=True, is_shared=True)
+    await MemorySettings.objects.acreate(user=anna, is_enabled=True, is_shared=True)
     kept = LocalMemories("user-0", "travel")
     await add(kept, HashedEmbedder(), TEA)
     assert await list_memories(own) == (TEA,)

@@ -1,8 +1,10 @@
-/** The settings page: each choice is saved immediately, in the account or else in this browser, and can be undone. */
+/** The settings page: choices apply to the page immediately, and are saved in the account or else in this browser. */
 
 import { browserPreferences, keepInBrowser } from "../preferences.js";
-import { csrfToken } from "../requests.js";
 import { gettext } from "../texts.js";
+import { fill, isSignedIn, savedForms, SavedForm, valuesOf } from "./saving.js";
+
+/** @import { Values } from "./saving.js" */
 
 const LANGUAGE = "language";
 const A_YEAR = 365 * 24 * 3600;
@@ -19,69 +21,32 @@ const NAMES = {
   has_spoken_answers: "spoken",
 };
 
-/** @import { ChatToast } from "../notices/toast.js" */
-/** @typedef {HTMLInputElement | HTMLSelectElement} Field */
-/** @typedef {Record<string, string>} Values of the fields by their names; boxes are "on" or "off" */
+document.addEventListener("saved", (event) => apply(/** @type {CustomEvent<Values>} */ (event).detail));
 
-const isSignedIn = Boolean(document.getElementById("main")?.dataset.account);
-// The page's frame has defined it.
-const toast = /** @type {ChatToast | null} */ (document.getElementById("toast"));
-const said = document.getElementById("said");
-
-for (const form of document.querySelectorAll("form[data-saves]")) if (form instanceof HTMLFormElement) wire(form);
-
-/** @param {HTMLFormElement} form */
-function wire(form) {
-  if (!isSignedIn) fill(form, ofBrowser(form));
-  for (const button of form.querySelectorAll(".form-actions")) button.toggleAttribute("hidden", true);
-  let before = valuesOf(form);
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("change", async () => {
-    const earlier = before;
-    before = valuesOf(form);
-    const words = await save(form, earlier);
-    if (words) {
-      tell(words, async () => {
-        fill(form, earlier);
-        before = earlier;
-        await save(form, earlier);
-      });
-      return;
-    }
-    fill(form, earlier);
-    before = earlier;
-    if (said) said.textContent = gettext("That didn’t work. Check your connection and try again.");
-  });
-}
-
-/** @param {string} words @param {() => Promise<void>} undo */
-function tell(words, undo) {
-  if (said) said.textContent = words;
-  void toast?.show(words, () => void undo(), { takesFocus: false });
-}
-
-/** @param {HTMLFormElement} form @param {Values} earlier @returns {Promise<string>} the announcement, or "" if it failed */
-async function save(form, earlier) {
-  const chosen = valuesOf(form);
-  if (isSignedIn && !(await send(form))) return "";
-  const looks = Object.fromEntries(Object.entries(chosen).flatMap(([name, value]) => (name in NAMES ? [[NAMES[name], value]] : [])));
-  const isKept = isSignedIn || keepInBrowser(looks);
-  Object.assign(document.documentElement.dataset, looks);
-  if (looks.theme === "system") delete document.documentElement.dataset.theme;
-  if (looks.theme && !isSignedIn) localStorage.setItem("theme", looks.theme);
-  if (LANGUAGE in chosen && chosen[LANGUAGE] !== earlier[LANGUAGE]) readIn(chosen[LANGUAGE]);
-  if (isSignedIn) return gettext("Saved.");
-  return isKept ? gettext("Saved in this browser.") : gettext("This setting applies only to this page, because your browser blocks storage.");
-}
-
-/** @param {HTMLFormElement} form @returns {Promise<boolean>} */
-async function send(form) {
-  const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
-  try {
-    return (await fetch(form.action, { method: "POST", body: new FormData(form), headers })).ok;
-  } catch {
-    return false;
+if (!isSignedIn) {
+  for (const form of savedForms()) {
+    fill(form, browserValues());
+    new SavedForm(form, keep, valuesOf(form));
   }
+}
+
+/** @param {Values} changed */
+function apply(changed) {
+  Object.assign(document.documentElement.dataset, looksOf(changed));
+  if (changed.theme === "system") delete document.documentElement.dataset.theme;
+  if (LANGUAGE in changed) readIn(changed[LANGUAGE]);
+}
+
+/** Stores changes in this browser. @param {HTMLFormElement} _form @param {Values} changed */
+async function keep(_form, changed) {
+  const isKept = keepInBrowser(looksOf(changed));
+  if (changed.theme && isKept) localStorage.setItem("theme", changed.theme);
+  return { text: isKept ? gettext("Saved in this browser.") : gettext("This setting applies only to this page, because your browser blocks storage.") };
+}
+
+/** @param {Values} values @returns {Record<string, string>} */
+function looksOf(values) {
+  return Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (name in NAMES ? [[NAMES[name], value]] : [])));
 }
 
 /** The server renders the texts, so the page is fetched again. @param {string} language */
@@ -91,37 +56,9 @@ function readIn(language) {
   location.reload();
 }
 
-/** The preferences that this browser stores, by field name. @param {HTMLFormElement} form @returns {Values} */
-function ofBrowser(form) {
+/** The preferences that this browser stores, by field name. @returns {Values} */
+function browserValues() {
   /** @type {Record<string, string>} */
   const kept = { ...browserPreferences(), theme: document.documentElement.dataset.theme ?? "system" };
-  return Object.fromEntries(Object.entries(valuesOf(form)).map(([name, value]) => [name, kept[NAMES[name]] ?? value]));
-}
-
-/** @param {HTMLFormElement} form @param {Values} values */
-function fill(form, values) {
-  for (const field of fieldsOf(form)) {
-    const value = values[field.name];
-    if (field.type === "radio") /** @type {HTMLInputElement} */ (field).checked = field.value === value;
-    else if (field.type === "checkbox") /** @type {HTMLInputElement} */ (field).checked = value === "on";
-    else field.value = value;
-  }
-}
-
-/** @param {HTMLFormElement} form @returns {Values} */
-function valuesOf(form) {
-  /** @type {Values} */
-  const found = {};
-  for (const field of fieldsOf(form)) {
-    const isChecked = field instanceof HTMLInputElement && field.checked;
-    if (field.type === "checkbox") found[field.name] = isChecked ? "on" : "off";
-    else if (field.type !== "radio" || isChecked) found[field.name] = field.value;
-  }
-  return found;
-}
-
-/** @param {HTMLFormElement} form @returns {Field[]} */
-function fieldsOf(form) {
-  const all = /** @type {Field[]} */ ([...form.elements]);
-  return all.filter(({ name }) => name in NAMES || name === LANGUAGE);
+  return Object.fromEntries(Object.entries(NAMES).flatMap(([name, key]) => (key in kept ? [[name, kept[key]]] : [])));
 }
