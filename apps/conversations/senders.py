@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Literal, Self
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext
 
 from apps.agent.taint import UNTRUSTED
 from apps.live.doors import SCHEDULE, WEBHOOK
@@ -93,8 +93,7 @@ def sender_words(sender: Mapping[str, Any]) -> str:
         return words
     # The time is formatted here, in the time zone of the schedule.
     at = datetime.fromisoformat(sender["at"])
-    moment = date_format(at, pgettext("Django's format of a date", "j F Y, H:i"))
-    return f"{words}, {moment}"
+    return f"{words}, {date_format(at, 'DATETIME_FORMAT')}"
 
 
 def taint_of(sender: Mapping[str, Any] | None) -> dict[str, Any]:

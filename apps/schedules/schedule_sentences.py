@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import islice
 
 from django.utils.formats import date_format
-from django.utils.translation import gettext, ngettext, pgettext
+from django.utils.translation import gettext, ngettext
 
 from apps.schedules.cron import cron_words
 from apps.schedules.occurrences import ScheduleTiming, times_after
@@ -54,7 +54,7 @@ def next_words(timing: ScheduleTiming, after: datetime, most: int = SHOWN) -> Se
 
 def moment_words(moment: datetime, timing: ScheduleTiming) -> str:
     local = moment.astimezone(timing.zone)
-    day = date_format(local, pgettext("Django's format of a date", "l, j F Y"))
+    day = f"{date_format(local, 'l')}, {date_format(local, 'DATE_FORMAT')}"
     return gettext("{day} at {time}").format(day=day, time=f"{local:%H:%M}")
 
 

@@ -30,7 +30,7 @@ START = datetime(2026, 1, 1, 8, 0, tzinfo=UTC)
         (ScheduleTiming("interval", START, 3600), "Every hour (UTC)"),
         (
             ScheduleTiming("at", START, 120),
-            "On Thursday, 1 January 2026 at 08:00, then every 2 minutes (UTC)",
+            "On Thursday, 1 Jan 2026 at 08:00, then every 2 minutes (UTC)",
         ),
         (
             ScheduleTiming("rrule", START, expression="FREQ=MONTHLY;BYDAY=-1FR,2MO,TU"),
@@ -57,9 +57,9 @@ def test_the_next_times_are_told_by_the_clocks_of_the_zone():
     timing = ScheduleTiming("cron", START, expression="0 9 * * MON", zone_name="Europe/Berlin")
 
     assert next_words(timing, START) == [
-        "Monday, 5 January 2026 at 09:00",
-        "Monday, 12 January 2026 at 09:00",
-        "Monday, 19 January 2026 at 09:00",
+        "Monday, 5 Jan 2026 at 09:00",
+        "Monday, 12 Jan 2026 at 09:00",
+        "Monday, 19 Jan 2026 at 09:00",
     ]
 
 

@@ -34,7 +34,7 @@ test("the date of a question is in the print", async (t) => {
   const time = await tab.appears("chat-question time.printed");
 
   assert.equal(time.getAttribute("datetime"), at);
-  assert.equal(time.textContent, new Date(at).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" }));
+  assert.equal(time.textContent, new Date(at).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }));
 });
 
 test("an address that asks for it opens the print dialog when the conversation is there", async (t) => {

@@ -144,7 +144,7 @@ def sentence(change: Change) -> str:
     named = [*change.places[:MOST_NAMED]]
     if change.count > len(named):
         named.append(f"and {change.count - len(named)} more")
-    when = date_format(localtime(change.at), "j F Y, H:i")
+    when = date_format(localtime(change.at), "DATETIME_FORMAT")
     places = ", ".join(named)
     return f"{change.who}, {when}: {change.what}{f' {places}' if places else ''}."
 

@@ -1,18 +1,53 @@
-"""The template filter for how long ago something happened."""
+"""Template filters for dates and times. All pages show them with these filters, or in the language's
+`DATETIME_FORMAT` (`quickapps_site/formats`). Scripts use `momentText` in `durations.js`.
+"""
 
 from datetime import datetime, timedelta
 
 from django import template
-from django.utils.timesince import timesince
+from django.utils.dateformat import format
+from django.utils.formats import date_format, get_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.timezone import now
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 register = template.Library()
 
+RECENT = timedelta(days=7)
 
-@register.filter
-def time_ago(moment: datetime) -> str:
+
+@register.filter(expects_localtime=True)
+def moment(at: datetime) -> SafeString:
+    """Return a `<time>` element with a text such as `5 minutes ago`, the date after a week, or the
+    date and time if `at` is in the future. The tooltip contains the full time.
+    """
+    age = now() - at
+    if age < timedelta(minutes=-1):
+        return full_moment(at)
+    return element(at, ago(age) if age < RECENT else date_format(at, "DATE_FORMAT"))
+
+
+@register.filter(expects_localtime=True)
+def full_moment(at: datetime) -> SafeString:
+    """Return a `<time>` element with the date and time. The tooltip contains the seconds."""
+    return element(at, f"{date_format(at, 'DATETIME_FORMAT')} {at:%Z}")
+
+
+def element(at: datetime, text: str) -> SafeString:
+    full = format(at, f"{get_format('DATETIME_FORMAT')}:s e")
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text)
+
+
+def ago(age: timedelta) -> str:
     """Return a text such as `5 minutes ago`, or `just now` in the first minute."""
-    if now() - moment < timedelta(minutes=1):
+    minutes = age // timedelta(minutes=1)
+    if minutes < 1:
         return gettext("just now")
-    return gettext("%(time)s ago") % {"time": timesince(moment)}
+    if minutes < 60:
+        return ngettext("{count} minute ago", "{count} minutes ago", minutes).format(count=minutes)
+    hours = minutes // 60
+    if hours < 24:
+        return ngettext("{count} hour ago", "{count} hours ago", hours).format(count=hours)
+    days = hours // 24
+    return ngettext("{count} day ago", "{count} days ago", days).format(count=days)

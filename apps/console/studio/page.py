@@ -165,7 +165,7 @@ def general(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def moment(at: datetime) -> str:
-    return date_format(localtime(at), "j F Y, H:i")
+    return date_format(localtime(at), "DATETIME_FORMAT")
 
 
 def version_facts(row: Application) -> Facts:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.utils.formats import date_format, number_format
 from django.utils.functional import lazy
 from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_lazy, pgettext
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.errors import BudgetReserved, BudgetSpent
 from apps.insights.budgets.models import of_parts
@@ -56,7 +56,7 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
         return gettext("Your next question gets a new budget.")
     zone = person_zone(time_zone) or zone_of(rule.time_zone)
     local = end.astimezone(zone)
-    day = date_format(local, pgettext("Django's format of a date", "j F"))
+    day = date_format(local, "DATE_FORMAT")
     return gettext("The budget renews on {day} at {time} ({zone}).").format(
         day=day, time=f"{local:%H:%M}", zone=zone.key
     )

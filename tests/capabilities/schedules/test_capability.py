@@ -79,7 +79,7 @@ def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
     row = Schedule.objects.get()
     assert first.ends_turn
     assert first.content == (
-        "The alarm is set: On Friday, 1 January 2027 at 09:00 (Europe/Berlin). The conversation "
+        "The alarm is set: On Friday, 1 Jan 2027 at 09:00 (Europe/Berlin). The conversation "
         "continues then."
     )
     assert (row.is_alarm, row.conversation, row.message) == (

@@ -341,7 +341,7 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
         "82% of this app’s daily budget has been used: 17,900 of 100,000 tokens left. "
     )
     assert renewal in {
-        f"{end + timedelta(hours=off):%-d %B at %H:%M} (Europe/Berlin)." for off in (1, 2)
+        f"{end + timedelta(hours=off):%-d %b %Y at %H:%M} (Europe/Berlin)." for off in (1, 2)
     }
     assert told[0][0] == notice
 

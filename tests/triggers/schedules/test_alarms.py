@@ -113,7 +113,7 @@ async def test_an_alarm_wakes_its_conversation_once_with_a_marked_message():
         ("user", "Tea at nine."),
         (
             "assistant",
-            "\n\nThe alarm is set: On Tuesday, 1 January 2030 at 09:00 (UTC). The conversation "
+            "\n\nThe alarm is set: On Tuesday, 1 Jan 2030 at 09:00 (UTC). The conversation "
             "continues then.",
         ),
         ("user", "Tea"),

@@ -43,32 +43,32 @@ CHOICES: list[tuple[dict[str, Any], tuple[str, str], list[str]]] = [
     (
         {"repeats": "once", "day": "2026-07-01", "at": "09:30"},
         ("at", ""),
-        ["Wednesday, 1 July 2026 at 09:30"],
+        ["Wednesday, 1 Jul 2026 at 09:30"],
     ),
     (
         {"repeats": "daily", "at": "09:30"},
         ("cron", "30 9 * * *"),
-        ["Thursday, 4 June 2026 at 09:30", "Friday, 5 June 2026 at 09:30"],
+        ["Thursday, 4 Jun 2026 at 09:30", "Friday, 5 Jun 2026 at 09:30"],
     ),
     (
         {"repeats": "weekdays", "at": "18:00"},
         ("cron", "0 18 * * MON-FRI"),
-        ["Wednesday, 3 June 2026 at 18:00", "Thursday, 4 June 2026 at 18:00"],
+        ["Wednesday, 3 Jun 2026 at 18:00", "Thursday, 4 Jun 2026 at 18:00"],
     ),
     (
         {"repeats": "weekly", "at": "18:00", "days": ["SUN", "MON"]},
         ("cron", "0 18 * * MON,SUN"),
-        ["Sunday, 7 June 2026 at 18:00", "Monday, 8 June 2026 at 18:00"],
+        ["Sunday, 7 Jun 2026 at 18:00", "Monday, 8 Jun 2026 at 18:00"],
     ),
     (
         {"repeats": "monthly", "at": "00:05", "month_day": "31"},
         ("cron", "5 0 31 * *"),
-        ["Friday, 31 July 2026 at 00:05", "Monday, 31 August 2026 at 00:05"],
+        ["Friday, 31 Jul 2026 at 00:05", "Monday, 31 Aug 2026 at 00:05"],
     ),
     (
         {"repeats": "monthly", "at": "09:00", "month_day": "L"},
         ("cron", "0 9 L * *"),
-        ["Tuesday, 30 June 2026 at 09:00", "Friday, 31 July 2026 at 09:00"],
+        ["Tuesday, 30 Jun 2026 at 09:00", "Friday, 31 Jul 2026 at 09:00"],
     ),
 ]
 

@@ -114,7 +114,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     def calls(self, webhook: Webhook) -> str | SafeString:
         rows = webhook.calls.order_by("-at")[:MOST_CALLS]
         page = reverse("admin:runs_runsummary_changelist")
-        lines = [(shown_time(row.at, "j M Y, H:i:s"), page, row.task, row.task) for row in rows]
+        lines = [(shown_time(row.at), page, row.task, row.task) for row in rows]
         if not lines:
             return "None in the last few days."
         line = (

@@ -1,6 +1,14 @@
-/** Formats durations. */
+/** Formats durations and times. */
 
-import { gettext, locale } from "./texts.js";
+import { gettext, language, locale } from "./texts.js";
+
+/** The server's formats (`quickapps_site/formats`). */
+const DAYS = new Intl.DateTimeFormat({ en: "en-GB", ar: locale }[language] ?? language, {
+  day: "numeric",
+  month: language === "uk" ? "long" : "short",
+  year: "numeric",
+});
+const TIMES = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 
 /** @param {number} seconds @returns {string} such as "0.4 s", "12 s", "1 min" or "2 min 5 s" */
 export function secondsText(seconds) {
@@ -12,14 +20,11 @@ export function secondsText(seconds) {
   return gettext("{minutes} min {seconds} s", { minutes: Math.floor(whole / 60), seconds: whole % 60 });
 }
 
-/** @param {string} moment as ISO 8601 @returns {string} the time today, else the day */
+/** @param {string} moment as ISO 8601 @returns {string} such as "3 Nov 2026, 17:05", because a relative time would become wrong on an open page */
 export function momentText(moment) {
   const then = new Date(moment);
   if (Number.isNaN(then.getTime())) return "";
-  const isToday = then.toDateString() === new Date().toDateString();
-  return isToday
-    ? then.toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" })
-    : then.toLocaleDateString(locale, { day: "numeric", month: "short" });
+  return `${DAYS.format(then)}${language === "ar" ? "،" : ","} ${TIMES.format(then)}`;
 }
 
 /** @param {number} seconds */

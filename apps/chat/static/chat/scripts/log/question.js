@@ -4,10 +4,11 @@ import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { ActionRow, branchActions, changeBranches } from "../answer/actions.js";
 import { attachmentCards, leftOutNotice } from "../files/attachments.js";
 import { copy } from "../clipboard.js";
+import { momentText } from "../durations.js";
 import { questionText } from "./folded-text.js";
 import { icon } from "../icons.js";
 import { isSendKey } from "../preferences.js";
-import { gettext, locale } from "../texts.js";
+import { gettext } from "../texts.js";
 
 const BRANCHES = { previous: gettext("Previous version of the question"), next: gettext("Next version of the question") };
 
@@ -55,7 +56,7 @@ export class ChatQuestion extends LitElement {
     const { text, attachments, place, sender, application, left_out, created_at } = question;
     return html`${application ? html`<p class="handover" dir="auto">${gettext("{title} answers from here on", { title: application.title })}</p>` : nothing}
       <h2 class="visually-hidden">${gettext("Question")}</h2>
-      ${created_at ? html`<time class="printed" datetime=${created_at}>${fullMoment(created_at)}</time>` : nothing}
+      ${created_at ? html`<time class="printed" datetime=${created_at}>${momentText(created_at)}</time>` : nothing}
       ${sender ? senderLine(sender) : nothing}
       ${place
         ? html`<p class="question-place" dir="auto">${[place.title, place.narrative].filter(Boolean).join(": ")}</p>`
@@ -171,16 +172,11 @@ function senderText(kind, title) {
   return gettext("Sent by the schedule “{title}”", { title });
 }
 
-/** @param {string} moment */
-function fullMoment(moment) {
-  return new Date(moment).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
-}
-
 /** @param {Sender} sender */
 function senderLine({ kind, title, at }) {
   const words = senderText(kind, title);
   return html`<p class="question-sender">
     ${icon(at ? "clock" : "settings")}<span dir="auto">${words}</span>
-    ${at ? html`<time datetime=${at}>${fullMoment(at)}</time>` : nothing}
+    ${at ? html`<time datetime=${at}>${momentText(at)}</time>` : nothing}
   </p>`;
 }

@@ -2,9 +2,10 @@
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { copy } from "../clipboard.js";
+import { momentText } from "../durations.js";
 import { icon } from "../icons.js";
 import { get, post, postForm } from "../requests.js";
-import { gettext, locale, ngettext, pgettext } from "../texts.js";
+import { gettext, ngettext, pgettext } from "../texts.js";
 
 /**
  * @typedef {{id: number, address: string, title: string, steps: boolean, files: boolean,
@@ -134,7 +135,7 @@ export class ShareDialog extends LitElement {
   /** @param {Link} link */
   #link(link) {
     const { id, address, created_at } = link;
-    const name = moment(created_at);
+    const name = momentText(created_at);
     const isCopied = this.copied === id;
     return html`<li data-link=${id}>
       <input readonly aria-label=${gettext("Link from {moment}", { moment: name })} .value=${address} @focus=${select} />
@@ -228,15 +229,10 @@ function wordsOf({ audience, steps, files, expires_at }) {
     audience === "anyone" ? gettext("Anyone with the link") : gettext("Signed-in users"),
     steps && gettext("with steps"),
     files && gettext("with files"),
-    expires_at ? gettext("expires {moment}", { moment: moment(expires_at) }) : gettext("does not expire"),
+    expires_at ? gettext("expires {moment}", { moment: momentText(expires_at) }) : gettext("does not expire"),
   ]
     .filter(Boolean)
     .join(" · ");
-}
-
-/** @param {string} at as ISO 8601 */
-function moment(at) {
-  return new Date(at).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 }
 
 /** @param {FocusEvent} event */

@@ -1,5 +1,6 @@
 // The toolsets of the draft as cards.
 
+import { momentText } from "../../../chat/scripts/durations.js";
 import { parts, reasonOf } from "../../parts.js";
 import { button, element, findings, focusOn, numberField, quiet, textField } from "../elements.js";
 import { approvalField, enabledField, fallbackField, userSwitchField } from "./rules.js";
@@ -94,7 +95,7 @@ const failure = ({ tool, count, last }) =>
     "p",
     { class: "studio-error" },
     element("code", {}, tool),
-    ` failed ${plural(count, "time")} in the last 7 days, last on ${new Date(last).toLocaleString()}.`,
+    ` failed ${plural(count, "time")} in the last 7 days, last on ${momentText(last)}.`,
   );
 
 /**

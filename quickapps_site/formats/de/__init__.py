@@ -1,0 +1,1 @@
+"""Defines English date formats that British and American users read in the same way."""
