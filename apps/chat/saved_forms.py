@@ -8,7 +8,6 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.utils.functional import Promise
 
 CHANGED = "changed"
 """The form field in which a script lists the names of the fields that the user changed."""
@@ -27,7 +26,7 @@ def keep_changed_fields(request: HttpRequest, form: forms.BaseForm) -> None:
         form.fields = {name: field for name, field in form.fields.items() if name in changed}
 
 
-def saved(request: HttpRequest, text: str | Promise, target: Any, *of: Any) -> HttpResponse:
+def saved(request: HttpRequest, text: str, target: Any, *of: Any) -> HttpResponse:
     """Return a response without a body to a script. Otherwise, redirect to `target` and show
     `text` there.
     """

@@ -34,6 +34,7 @@ operator = Client()
 operator.force_login(User.objects.create_superuser("operator"))
 addresses = {
     "chat": (Client(), "/chat/page-tests/"),
+    "account": (operator, "/account/"),
     "studio": (operator, f"/admin/catalog/application/{application.pk}/studio/"),
     "skill": (operator, "/admin/catalog/contentitem/add/?kind=skill&name=by-hand"),
     "content": (operator, "/admin/catalog/contentitem/add/"),

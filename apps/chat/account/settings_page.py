@@ -146,7 +146,7 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
         return page(request, 400, **{part: form})
     form.save()
     target = "/settings/data/#retention" if part == "retention" else f"/settings/#{part}"
-    response = saved(request, SAVED[part], target)
+    response = saved(request, str(SAVED[part]), target)
     if part == "appearance":
         activate_language(request, response, form.instance)
     return response

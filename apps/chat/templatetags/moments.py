@@ -36,7 +36,9 @@ def full_moment(at: datetime) -> SafeString:
 
 def element(at: datetime, text: str) -> SafeString:
     full = format(at, f"{get_format('DATETIME_FORMAT')}:s e")
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text
+    )
 
 
 def ago(age: timedelta) -> str:

@@ -138,14 +138,14 @@ def test_a_passkey_is_registered_and_signs_in_without_a_password(
     page.get_by_role("button", name="Add").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     page.goto("/account/")
-    expect(page.get_by_text("Passkey added on")).to_be_visible()
+    expect(page.get_by_text("Passkey added just now")).to_be_visible()
 
     sign_out(page)
     page.goto("/accounts/login/?next=/account/")
     assert barriers(page) == []
     page.get_by_role("button", name="Sign in with a passkey").click()
     expect(page.get_by_role("heading", name="Account")).to_be_visible()
-    expect(page.get_by_text("Last used on")).to_be_visible()
+    expect(page.get_by_text("Passkey added just now · Last used just now")).to_be_visible()
 
     page.get_by_role("link", name="Rename Laptop").click()
     page.get_by_role("link", name="Use a passkey").click()
@@ -254,4 +254,59 @@ def test_a_name_and_a_picture_are_shown(site: Site, browsers: list[BrowserContex
         assert barriers(page) == []
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert problems == []
+
+
+@pytest.mark.slow("uses several pages in a browser")
+def test_settings_are_saved_by_a_button_without_scripts(site: Site, browser: Browser, host: str):
+    site.shell(PREPARE, name="plain", password=PASSWORD)
+    context = browser.new_context(base_url=host, java_script_enabled=False)
+    page = context.new_page()
+    sign_in(page, "plain")
+    profile = page.get_by_role("region", name="Profile")
+    page.get_by_label("Name").first.fill("Mary Shelley")
+    profile.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("status")).to_have_text("Saved.")
+    expect(page.get_by_label("Name").first).to_have_value("Mary Shelley")
+    page.get_by_label("Time zone").fill("Mars/Olympus")
+    page.get_by_role("region", name="Notifications").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Enter a valid time zone, such as Europe/Riga.")).to_be_visible()
+    context.close()
+    with_scripts = browser.new_context(base_url=host)
+    page = with_scripts.new_page()
+    sign_in(page, "plain")
+    expect(page.get_by_label("Name").first).to_have_value("Mary Shelley")
+    expect(page.get_by_role("button", name="Save", exact=True)).to_have_count(0)
+    with_scripts.close()
+
+
+@pytest.mark.slow("uses several pages in a browser")
+def test_settings_are_saved_on_change_and_errors_are_at_their_fields(
+    site: Site, browsers: list[BrowserContext]
+):
+    site.shell(PREPARE, name="changing", password=PASSWORD)
+    page, problems = opened(browsers[0])
+    sign_in(page, "changing")
+    zone = page.get_by_label("Time zone")
+    zone.fill("Mars/Olympus")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Enter a valid time zone, such as Europe/Riga.")).to_be_visible()
+    expect(zone).to_have_value("Mars/Olympus")
+    expect(zone).to_have_attribute("aria-invalid", "true")
+    assert barriers(page) == []
+    zone.fill("Europe/Riga")
+    zone.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("Saved.")
+    expect(page.get_by_text("Enter a valid time zone, such as Europe/Riga.")).to_have_count(0)
+    page.get_by_label("Quiet hours start").fill("22:00")
+    page.get_by_label("Quiet hours end").fill("07:00")
+    page.goto("/settings/")  # the page is left at once
+    page.get_by_role("textbox", name="Custom instructions").fill("Be brief.")
+    page.goto("/account/")
+    expect(zone).to_have_value("Europe/Riga")
+    expect(page.get_by_label("Quiet hours start")).to_have_value("22:00")
+    expect(page.get_by_label("Quiet hours end")).to_have_value("07:00")
+    page.goto("/settings/")
+    expect(page.get_by_role("textbox", name="Custom instructions")).to_have_value("Be brief.")
+    problems = [one for one in problems if "400" not in one]
     assert problems == []

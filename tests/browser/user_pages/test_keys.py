@@ -73,7 +73,7 @@ def test_a_key_is_stored_and_tested_by_keyboard_and_pays_for_an_answer(
     expect(page.get_by_role("alert")).to_contain_text("Check the key.")
     page.get_by_label(f"New key for {host}").fill(OWN)
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Saved on")).to_be_visible()
+    expect(page.get_by_text("Saved just now.")).to_be_visible()
     assert barriers(page) == []
     assert OWN not in page.content()
 

@@ -105,7 +105,7 @@ def test_nobody_reaches_the_key_of_another_person(service):
     )
 
     assert [answer.status_code for answer in tries] == [404] * 4
-    assert "Saved on" not in bob.get(PAGE).text
+    assert "Saved just now" not in bob.get(PAGE).text
     assert PersonalKey.objects.count() == 1
     assert service.sent == []
 

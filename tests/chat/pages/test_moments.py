@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.utils import translation
 from django.utils.formats import date_format
-from django.utils.timezone import now
 from time_machine import travel
 
 from apps.chat.templatetags.moments import full_moment, moment
