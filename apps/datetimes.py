@@ -1,15 +1,16 @@
-"""Parses dates and times from users and other programs, and rejects those out of bounds.
+"""Parses dates and times from users and other programs, rejects those out of bounds, and words ages.
 
 Python and PostgreSQL support different ranges of years, and time zone conversions fail at the ends
 of a range. Every time within these bounds can be stored and shown in every time zone.
 """
 
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parsedate_to_datetime
 from functools import cache
 from zoneinfo import available_timezones
 
-from django.utils.translation import gettext
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -22,6 +23,20 @@ EXAMPLE = "2026-11-01T14:30:00Z"
 @cache  # Each search reads the folders of the system's time zones.
 def zone_names() -> tuple[str, ...]:
     return tuple(sorted(available_timezones() - NOT_ZONES))
+
+
+def time_ago(at: datetime) -> str:
+    """Return a text such as `5 minutes ago`, or `just now` in the first minute."""
+    minutes = (timezone.now() - at) // timedelta(minutes=1)
+    if minutes < 1:
+        return gettext("just now")
+    if minutes < 60:
+        return ngettext("{count} minute ago", "{count} minutes ago", minutes).format(count=minutes)
+    hours = minutes // 60
+    if hours < 24:
+        return ngettext("{count} hour ago", "{count} hours ago", hours).format(count=hours)
+    days = hours // 24
+    return ngettext("{count} day ago", "{count} days ago", days).format(count=days)
 
 
 def is_within_bounds(at: datetime) -> bool:

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from copy import copy
-from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.versions.definitions import definition_of
+from apps.datetimes import time_ago
 
 
 class DraftOvertaken(Exception):
@@ -30,17 +29,9 @@ def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."
     if author == user:
-        return f"You saved this draft {time_since(draft.updated_at)}, in another tab or program."
+        return f"You saved this draft {time_ago(draft.updated_at)}, in another tab or program."
     name = author.get_full_name() or author.get_username()
-    return f"{name} saved this draft {time_since(draft.updated_at)}."
-
-
-def time_since(moment: datetime) -> str:
-    minutes = int((timezone.now() - moment).total_seconds() // 60)
-    for unit, name in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
-        if count := minutes // unit:
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
-    return "just now"
+    return f"{name} saved this draft {time_ago(draft.updated_at)}."
 
 
 def check_seen(draft: ApplicationDraft, seen: int | None, user: User | None) -> None:

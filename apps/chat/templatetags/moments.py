@@ -10,7 +10,8 @@ from django.utils.formats import date_format, get_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.timezone import now
-from django.utils.translation import gettext, ngettext
+
+from apps.datetimes import time_ago
 
 register = template.Library()
 
@@ -25,7 +26,7 @@ def moment(at: datetime) -> SafeString:
     age = now() - at
     if age < timedelta(minutes=-1):
         return full_moment(at)
-    return element(at, ago(age) if age < RECENT else date_format(at, "DATE_FORMAT"))
+    return element(at, time_ago(at) if age < RECENT else date_format(at, "DATE_FORMAT"))
 
 
 @register.filter(expects_localtime=True)
@@ -39,17 +40,3 @@ def element(at: datetime, text: str) -> SafeString:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text
     )
-
-
-def ago(age: timedelta) -> str:
-    """Return a text such as `5 minutes ago`, or `just now` in the first minute."""
-    minutes = age // timedelta(minutes=1)
-    if minutes < 1:
-        return gettext("just now")
-    if minutes < 60:
-        return ngettext("{count} minute ago", "{count} minutes ago", minutes).format(count=minutes)
-    hours = minutes // 60
-    if hours < 24:
-        return ngettext("{count} hour ago", "{count} hours ago", hours).format(count=hours)
-    days = hours // 24
-    return ngettext("{count} day ago", "{count} days ago", days).format(count=days)

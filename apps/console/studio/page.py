@@ -1,7 +1,6 @@
 """Returns the data for the studio page's scripts: the draft, URLs, and facts."""
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,8 +10,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.urls import reverse
-from django.utils.formats import date_format
-from django.utils.timezone import localtime
 
 from apps.cases.from_runs import opening_messages, turns_of
 from apps.cases.models import Case
@@ -24,6 +21,7 @@ from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
 from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import application_state
+from apps.console.admin.cells import shown_time
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access_facts import access_data
@@ -155,17 +153,13 @@ def general(request: HttpRequest, row: Application) -> dict[str, Any]:
         kept["clone"] = f"{reverse('studio-new')}?copy={row.pk}"
     facts = [
         ("Revision", f"{row.version:,}"),
-        ("Created", moment(row.created_at)),
-        ("Changed", moment(row.updated_at)),
+        ("Created", shown_time(row.created_at)),
+        ("Changed", shown_time(row.updated_at)),
     ]
     links = [
         (text, kept[name]) for name, text in (("clone", "Clone"), *LINKS.items()) if name in kept
     ]
     return {"facts": facts, "links": links}
-
-
-def moment(at: datetime) -> str:
-    return date_format(localtime(at), "DATETIME_FORMAT")
 
 
 def version_facts(row: Application) -> Facts:
@@ -176,7 +170,7 @@ def version_facts(row: Application) -> Facts:
             *(("live",) if version.number == row.live_number else ()),
             *(("withdrawn",) if version.withdrawn_at else ()),
         ]
-        when = moment(version.published_at)
+        when = shown_time(version.published_at)
         name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
         found.append((name, f"{version.note}. {version.who}, {when}"))
     return found

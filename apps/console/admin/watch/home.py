@@ -248,7 +248,7 @@ def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
 
 def frequency(count: int, last: datetime) -> str:
     times = "once" if count == 1 else f"{count:,} times"
-    return f"{times}, last {last:%d %b %H:%M}"
+    return f"{times}, last {shown_time(last)}"
 
 
 def down() -> Iterator[Fact]:
