@@ -1,4 +1,4 @@
-"""Parses dates and times from users and other programs, rejects those out of bounds, and words ages.
+"""Parses dates and times from users and other programs, rejects those out of bounds, and formats ages.
 
 Python and PostgreSQL support different ranges of years, and time zone conversions fail at the ends
 of a range. Every time within these bounds can be stored and shown in every time zone.
