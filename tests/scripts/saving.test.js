@@ -22,7 +22,8 @@ function fieldsOf(body) {
 
 /** Replace a field's text and leave it. */
 function write(tab, field, text, next = null) {
-  tab.fill(field, text);
+  field.value = text;
+  field.dispatchEvent(new tab.window.InputEvent("input", { bubbles: true }));
   field.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
   field.dispatchEvent(new tab.window.FocusEvent("focusout", { bubbles: true, relatedTarget: next }));
 }

@@ -41,7 +41,7 @@ def test_a_script_saves_without_a_message_for_the_next_page(browser, grace):
 
     assert (saved.status_code, saved.content) == (204, b"")
     assert Preferences.objects.get(user=grace).theme == "contrast"
-    assert "Saved." not in browser.get("/settings/").text
+    assert 'class="notice"' not in browser.get("/settings/").text
 
 
 def test_a_script_reads_what_is_wrong_at_which_field(browser):
