@@ -8,8 +8,8 @@ import { settle, until } from "./support/until.js";
 const NOTICES = "POST /account/notices/";
 const saved = () => new Response(null, { status: 204 });
 
-async function openAccount(t) {
-  const tab = await openTab(t, "account", { path: "/account/" });
+async function openAccount(t, change) {
+  const tab = await openTab(t, "account", { path: "/account/", change });
   const sent = () => tab.network.requests.filter(({ method }) => method === "POST").map(({ body }) => fieldsOf(body));
   const toast = () => textOf(tab.find("chat-toast"));
   return { tab, sent, toast };
@@ -125,11 +125,18 @@ test("a text that is being written is saved when the page is left, also during a
   const name = tab.find("#name-form [name=name]");
   tab.window.dispatchEvent(new tab.window.Event("pagehide"));
   tab.fill(name, "Ada");
-  tab.window.dispatchEvent(new tab.window.Event("pagehide"));
+  assert.ok(tab.window.dispatchEvent(new tab.window.Event("beforeunload", { cancelable: true })));
   await until(sent, [["changed=name", "name=Ada"]]);
   tab.window.dispatchEvent(new tab.window.Event("pagehide"));
   tab.fill(name, "Ada Lovelace");
   tab.window.dispatchEvent(new tab.window.Event("pagehide"));
 
   await until(sent, [["changed=name", "name=Ada"], ["changed=name", "name=Ada Lovelace"]]);
+});
+
+test("a change before the scripts are loaded is sent, and not overwritten", async (t) => {
+  const { tab, sent } = await openAccount(t, (document) => (document.querySelector("#notice-form [name=time_zone]").value = "Europe/Riga"));
+
+  await until(sent, [["changed=time_zone", "time_zone=Europe/Riga"]]);
+  assert.equal(tab.find("#notice-form [name=time_zone]").value, "Europe/Riga");
 });

@@ -290,14 +290,15 @@ def test_settings_are_saved_on_change_and_errors_are_at_their_fields(
     zone = page.get_by_label("Time zone")
     zone.fill("Mars/Olympus")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("Enter a valid time zone, such as Europe/Riga.")).to_be_visible()
+    error = page.locator(".field-error")
+    expect(error).to_have_text("Enter a valid time zone, such as Europe/Riga.")
     expect(zone).to_have_value("Mars/Olympus")
     expect(zone).to_have_attribute("aria-invalid", "true")
     assert barriers(page) == []
     zone.fill("Europe/Riga")
     zone.press("Enter")
     expect(page.locator(".toast")).to_contain_text("Saved.")
-    expect(page.get_by_text("Enter a valid time zone, such as Europe/Riga.")).to_have_count(0)
+    expect(error).to_have_count(0)
     page.get_by_label("Quiet hours start").fill("22:00")
     page.get_by_label("Quiet hours end").fill("07:00")
     page.goto("/settings/")  # the page is left at once

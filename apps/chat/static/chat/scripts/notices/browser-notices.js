@@ -71,4 +71,4 @@ customElements.define("browser-notices", BrowserNotices);
 
 // Users without saved settings are probably in their browser's time zone.
 const zone = document.querySelector("#notice-form[data-new] [name=time_zone]");
-if (zone instanceof HTMLInputElement) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;
+if (zone instanceof HTMLInputElement && zone.value === zone.defaultValue) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;

@@ -48,7 +48,11 @@ export class SavedForm {
     });
     addEventListener("pagehide", () => this.#leave());
     document.addEventListener("visibilitychange", () => document.hidden && this.#leave());
-    addEventListener("beforeunload", (event) => this.#hasProblem && event.preventDefault());
+    addEventListener("beforeunload", (event) => {
+      // Chrome drops requests of a hidden page that has a service worker.
+      this.#leave();
+      if (this.#hasProblem) event.preventDefault();
+    });
   }
 
   /** @param {{isUndo?: boolean}} [how] */
