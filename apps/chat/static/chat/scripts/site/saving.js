@@ -120,7 +120,7 @@ export class SavedForm {
   #retryButton() {
     const button = document.createElement("button");
     button.type = "button";
-    button.className = "link";
+    button.className = "button";
     button.textContent = gettext("Try again");
     button.addEventListener("click", () => void this.save());
     return button;
