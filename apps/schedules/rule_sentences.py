@@ -70,9 +70,10 @@ def listed_words(cron: CronTimes) -> str:
         case days, months, (), () if days and days[0] > 0:
             return yearly_words(months, days, time)
         case (), (), (), counted:
-            days = [counted_day(*one) for one in counted]
-            return at_words(on_words(period_words("MONTHLY", 1), days), time)
-    return ""
+            named = [counted_day(*one) for one in counted]
+            return at_words(on_words(period_words("MONTHLY", 1), named), time)
+        case _:
+            return ""
 
 
 def rule_words(rule: str, start: datetime) -> str:
