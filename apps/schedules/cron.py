@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
-from django.utils.translation import get_language, gettext
-
-from apps.schedules.repeats import read_repeat, repeat_words
+from django.utils.translation import gettext
 
 FIELDS = 5
 LONGEST = 200
@@ -24,6 +24,9 @@ NAMES = {
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
 """The number of values that each field can have, which is also the maximum step."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only the expression is read
+
+LAST_DAYS = {CronSim.LAST: -1, CronSim.LAST_WEEKDAY: -2}
+"""CronSim's numbers of the last day and of the last working day of a month."""
 
 _step = re.compile(r"/(\d+)", re.ASCII)
 
@@ -70,13 +73,37 @@ def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | No
     return None if found is None else found.astimezone(UTC)
 
 
-def cron_words(expression: str) -> str:
-    """Describe a cron expression in words. Outside English, quote complex expressions."""
-    if get_language() in (None, "en"):
-        return CronSim(fields_of(expression), ANY_TIME).explain()
-    if (repeat := read_repeat(fields_of(expression))) is not None:
-        return repeat_words(repeat)
-    # Isolated, so that texts from right to left do not reverse the fields.
-    return gettext("On the cron schedule {expression}").format(
-        expression=f"\u2066{expression}\u2069"
+@dataclass(frozen=True, slots=True)
+class CronTimes:
+    """The times of a cron expression, in order. An empty tuple of days or months means all of them."""
+
+    minutes: tuple[int, ...]
+    """The times of day, in minutes since midnight."""
+    days: tuple[int, ...]
+    """The days of the month. The last day is -1, and the last working day is -2."""
+    months: tuple[int, ...]
+    weekdays: tuple[int, ...]
+    """The days of the week, from 0 for Monday."""
+    counted_weekdays: tuple[tuple[int, int], ...]
+    """Days of the week with their numbers in the month, such as (0, 2) for the second Monday. The
+    number of the last one is -1.
+    """
+
+
+def read_cron(expression: str) -> CronTimes:
+    """Parse a valid cron expression."""
+    cron = CronSim(fields_of(expression), ANY_TIME)
+    days = [LAST_DAYS.get(day, day) for day in cron.days]
+    weekdays = {(one - 1) % 7 for one in cron.weekdays if isinstance(one, int)}
+    counted = {
+        ((one[0] - 1) % 7, LAST_DAYS.get(one[1], one[1]))
+        for one in cron.weekdays
+        if isinstance(one, tuple)
+    }
+    return CronTimes(
+        tuple(sorted(60 * hour + minute for hour, minute in product(cron.hours, cron.minutes))),
+        () if len(days) == SIZES["day of the month"] else tuple(sorted(days)),
+        () if len(cron.months) == SIZES["month"] else tuple(sorted(cron.months)),
+        () if len(weekdays) == SIZES["day of the week"] else tuple(sorted(weekdays)),
+        tuple(sorted(counted)),
     )

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrule, rrulestr
-from django.utils.dates import WEEKDAYS
-from django.utils.translation import gettext, gettext_lazy, ngettext, pgettext
+from django.utils.translation import gettext, gettext_lazy
 
 from apps.integers import read_integer
 from apps.schedules.wall_clock import utc_moment
@@ -35,9 +34,7 @@ INSTEAD = {
     "BYSECOND": gettext_lazy("Times can’t include seconds"),
 }
 STEPS = {"DAILY": timedelta(days=1), "WEEKLY": timedelta(weeks=1)}
-DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _until = re.compile(r"\d{8}(T\d{6}Z?)?", re.ASCII)
-_day = re.compile(r"([+-]?\d{1,2})?([A-Z]{2})")
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
@@ -140,52 +137,3 @@ def later_start(parts: Mapping[str, str], start: datetime, until: datetime) -> d
         return start
     length = step * interval_of(parts)
     return start + max(0, (until - start) // length - 1) * length
-
-
-def rule_words(rule: str) -> str:
-    """Describe the rule in words, followed by the rule parts that are too complex to describe."""
-    parts = parts_of(rule)
-    words = [every_words(parts["FREQ"], interval_of(parts))]
-    if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
-        words.append(gettext("on {days}").format(days=", ".join(days)))
-    known = {"FREQ", "INTERVAL", "BYDAY", "WKST"}
-    rest = ", ".join(f"{name}={value}" for name, value in parts.items() if name not in known)
-    return " ".join([*words, f"({rest})"] if rest else words)
-
-
-def every_words(frequency: str, count: int) -> str:
-    match frequency:
-        case "DAILY":
-            words = ngettext("Every day", "Every {count} days", count)
-        case "WEEKLY":
-            words = ngettext("Every week", "Every {count} weeks", count)
-        case "MONTHLY":
-            words = ngettext("Every month", "Every {count} months", count)
-        case _:
-            words = ngettext("Every year", "Every {count} years", count)
-    return words.format(count=count)
-
-
-def day_words(written: str) -> str:
-    found = _day.fullmatch(written)
-    if found is None or found[2] not in DAYS:
-        return written
-    day = str(WEEKDAYS[DAYS.index(found[2])])
-    if not found[1]:
-        return day
-    number = int(found[1])
-    if number == -1:
-        return gettext("the last {day}").format(day=day)
-    if number < 0:
-        words = gettext("the {ordinal} {day} from the end")
-    else:
-        words = gettext("the {ordinal} {day}")
-    return words.format(ordinal=ordinal(abs(number)), day=day)
-
-
-def ordinal(number: int) -> str:
-    """Format a number as an ordinal in the current language."""
-    ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
-    return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
-        number=number, ending=ending
-    )

@@ -138,10 +138,10 @@ for (const four_eyes of [false, true]) {
 
 test("a call is approved with a changed argument, for a while", async (t) => {
   const { tab, place } = await openCard(t, "approval", CALL);
-  await until(() => tab.find(`${CARD} [name=always][value=application]`) !== null, true);
+  await until(() => tab.find(`${CARD} [name=always] [value=application]`) !== null, true);
   const city = await tab.field("city", tab.find(CARD));
   tab.fill(city, "Riga");
-  tab.find(`${CARD} [name=always][value=application]`).click();
+  tab.find(`${CARD} [name=always]`).value = "application";
   await tab.click("Approve");
 
   const answer = { outcome: "approved", arguments: { city: "Riga" }, always: "application" };

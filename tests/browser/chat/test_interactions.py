@@ -96,7 +96,7 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
 @pytest.mark.slow("a walk through several pages in a browser")
 def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: str):
     ask(page, address)
-    page.get_by_label("Don’t ask again in this app").check()
+    page.get_by_label("Next time").select_option("Don’t ask again in this app")
     page.get_by_role("button", name="Approve").click()
     expect(page.locator(".answer-foot")).to_be_visible()
     ask(page, address)
@@ -173,6 +173,30 @@ def test_a_question_is_answered_by_keyboard(page: Page, address: str):
     expect(page.locator(".decision")).to_contain_text("Oslo, In May.")
     expect(page.get_by_label("Your question")).to_be_focused()
     assert barriers_of_looks(page) == []
+
+
+def test_a_card_out_of_view_has_a_button_that_leads_to_it(page: Page, address: str):
+    socket = ScriptedSocket()
+    socket.serve(page)
+    ask(page, address)
+    socket.write("A line of the answer.\n\n" * 60)
+    key = {"key": "t:1:0:a", "kind": "question"}
+    socket.say(type="interaction.requested", **key, asked=QUESTION, due=None)
+    socket.say(type="run.status", status="waiting")
+    card, notice = page.locator(CARD), page.locator("#card-notice")
+    expect(card).to_be_focused()
+    expect(card).to_be_in_viewport()
+    expect(notice).to_be_hidden()
+
+    page.evaluate("scrollTo(0, 0)")
+    expect(notice).to_be_in_viewport()
+    expect(notice).to_have_text("Waiting for your input")
+    assert barriers_of_looks(page) == []
+    notice.click()
+
+    expect(card).to_be_focused()
+    expect(card).to_be_in_viewport()
+    expect(notice).to_be_hidden()
 
 
 def test_cards_that_say_why_they_ask_keep_nobody_out(page: Page, address: str):

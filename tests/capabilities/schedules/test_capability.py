@@ -165,7 +165,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
     left = call(desk, "list-schedules")
 
     assert added.content.startswith(
-        "Scheduled: At 09:00 on Monday through Friday between 08:00 and 18:00 (Europe/Berlin)."
+        "Scheduled: Every day from Monday to Friday at 09:00 between 08:00 and 18:00 (Europe/Berlin)."
     )
     assert entry | {"nextRun": ""} == {
         "taskId": str(pk),
@@ -173,7 +173,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
         "isAlarm": False,
         "message": "What is new?",
         "version": "live",
-        "runs": "At 09:00 on Monday through Friday between 08:00 and 18:00 (Europe/Berlin)",
+        "runs": "Every day from Monday to Friday at 09:00 between 08:00 and 18:00 (Europe/Berlin)",
         "nextRun": "",
         "lastRun": None,
         "runCount": 0,
@@ -184,7 +184,7 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
         "problem": "",
         "budgetTokens": 5000,
     }
-    assert changed.content.startswith("Changed: At 00:00 every day (Europe/Berlin).")
+    assert changed.content.startswith("Changed: Every day at 00:00 (Europe/Berlin).")
     assert (removed.content, left.content) == ("Removed.", "There are no schedules.")
 
 

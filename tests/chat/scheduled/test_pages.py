@@ -55,8 +55,9 @@ def test_a_schedule_is_made_listed_with_its_next_times_and_deleted():
     assert (row.owner, row.user, row.team, row.made_by) == (f"user-{ada.pk}", ada, None, "person")
     assert (row.active_from, row.active_until) == (time(8), time(18))
     assert row.caller["user_id"] == ada.pk
-    assert "At 09:00 on Monday through Friday between 08:00 and 18:00 (Europe/Berlin)" in page
-    assert page.count("day at 09:00") == 0
+    assert (
+        "Every day from Monday to Friday at 09:00 between 08:00 and 18:00 (Europe/Berlin)" in page
+    )
     assert page.count(" at 09:00</li>") == 3
     assert not Schedule.objects.exists()
 

@@ -53,11 +53,11 @@ def test_an_operator_sees_schedules_of_the_own_applications_and_pauses_them():
     resumed = client.patch(f"/api/schedules/{row.pk}/", {"is_paused": False}, "application/json")
 
     assert [(one["id"], one["runs"]) for one in listed] == [
-        (str(row.pk), "At 00:00 every day (UTC)")
+        (str(row.pk), "Every day at 00:00 (UTC)")
     ]
     assert "Private" not in str(listed) + page
     assert "What is new?" not in str(listed) + page
-    assert "At 00:00 every day" in page
+    assert "Every day at 00:00" in page
     assert (paused["is_paused"], paused["pause_reason"]) == (True, OF_OPERATORS)
     assert (not_mine.status_code, resumed.status_code) == (404, 400)
     assert Schedule.objects.get(pk=row.pk).is_paused
@@ -128,8 +128,8 @@ def test_what_an_operator_changes_waits_until_the_owner_agrees():
     assert api["differences"] == [
         {
             "label": "Times",
-            "before": "At 09:00 every day (UTC)",
-            "after": "At 07:00 every day (Europe/Berlin)",
+            "before": "Every day at 09:00 (UTC)",
+            "after": "Every day at 07:00 (Europe/Berlin)",
         },
         {"label": "Token budget", "before": "none", "after": "500"},
     ]

@@ -50,10 +50,13 @@ export function approvalCard({ asked }, id, isOpen, send) {
   >
     <fieldset class="fields" ?disabled=${!isOpen}>
       <legend class="visually-hidden">${gettext("Tool call")}</legend>
-      ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)} ${scopes(asked.always ?? [], id)}
-      <div class="argument">
-        <label class="argument-name" for="${id}-reason">${gettext("Reason for denying (optional)")}</label>
-        <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
+      ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)}
+      <div class="arguments">
+        ${scopes(asked.always ?? [], id)}
+        <div class="argument">
+          <label class="argument-name" for="${id}-reason">${gettext("Reason for denying (optional)")}</label>
+          <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
+        </div>
       </div>
       <div class="interaction-buttons">
         <button class="button primary">${icon("check")}${gettext("Approve")}</button>
@@ -81,7 +84,7 @@ function formOf(event) {
 
 /** The reason why a call needs approval that it would not need otherwise. @param {string | undefined} reason */
 function because(reason) {
-  return reason ? html`<p class="because" dir="auto">${icon("circle-alert")}<span>${reason}</span></p>` : nothing;
+  return reason ? html`<p class="because">${icon("circle-alert")}<span dir="auto">${reason}</span></p>` : nothing;
 }
 
 /** @param {string} name */
@@ -93,13 +96,11 @@ function risk(name) {
 /** @param {string[]} offered @param {string} id */
 function scopes(offered, id) {
   if (!offered.length) return nothing;
-  return html`<fieldset class="choices">
-    <legend class="argument-name">${gettext("Next time")}</legend>
-    ${[["", gettext("Ask again")], ...offered.map((scope) => [scope, SCOPES[scope] ?? scope])].map(
-      ([value, words]) => html`<label class="choice" for="${id}-always-${value}">
-        <input type="radio" id="${id}-always-${value}" name="always" value=${value} ?checked=${value === ""} />
-        <span>${words}</span>
-      </label>`,
-    )}
-  </fieldset>`;
+  return html`<div class="argument">
+    <label class="argument-name" for="${id}-always">${gettext("Next time")}</label>
+    <select id="${id}-always" name="always">
+      <option value="">${gettext("Ask again")}</option>
+      ${offered.map((scope) => html`<option value=${scope}>${SCOPES[scope] ?? scope}</option>`)}
+    </select>
+  </div>`;
 }

@@ -10,6 +10,8 @@ import { gettext } from "../texts.js";
 
 /** The length from which a value gets several lines. */
 const LONG = 60;
+/** The length up to which a text without lines never scrolls. */
+const MOST = 400;
 
 /**
  * @param {Values} values
@@ -25,7 +27,7 @@ export function argumentFields(values, editable, prefix) {
         ? field(name, values[name], editable[name], `${prefix}-${index}`)
         : html`<div class="argument">
             <span class="argument-name">${name}</span>
-            <span class="argument-value" dir="auto">${written(values[name])}</span>
+            ${shown(name, values[name])}
           </div>`,
     )}
   </div>`;
@@ -54,7 +56,7 @@ export function changedArguments(form, values, editable) {
 
 /** @param {string} name @param {unknown} value @param {Schema} schema @param {string} id */
 function field(name, value, schema, id) {
-  const hint = schema.description ? html`<span class="hint" id="${id}-hint">${schema.description}</span>` : nothing;
+  const hint = schema.description ? html`<span class="hint" id="${id}-hint" dir="auto">${schema.description}</span>` : nothing;
   return html`<div class="argument">
     <label class="argument-name" for=${id}>${name}</label>
     ${input(name, value, schema, id)} ${hint}
@@ -109,6 +111,15 @@ function valueOf(input, schema) {
 /** @param {Schema} schema @returns {string} the first type that is not null */
 function typeOf({ type }) {
   return [type].flat().find((one) => one && one !== "null") ?? "";
+}
+
+/** The text of an argument that cannot be edited. Long texts scroll, also by keyboard. @param {string} name @param {unknown} value */
+function shown(name, value) {
+  const text = written(value);
+  const isCode = typeof value === "object" && value !== null;
+  const classes = isCode ? "argument-value argument-code" : "argument-value";
+  if (text.length <= MOST && !text.includes("\n")) return html`<span class=${classes} dir="auto">${text}</span>`;
+  return html`<div class=${classes} dir=${isCode ? "ltr" : "auto"} tabindex="0" role="group" aria-label=${name}>${text}</div>`;
 }
 
 /** @param {unknown} value */

@@ -32,8 +32,10 @@ export function elicitationCard({ asked }, id, canAnswer, send) {
     <fieldset class="fields" ?disabled=${!canAnswer}>
       <legend class="visually-hidden">${gettext("Your answer")}</legend>
       <p class="interaction-question" dir="auto">${asked.message}</p>
-      ${asked.mode === "url" ? address(asked) : fields.map((one, index) => field(one, `${id}-${index}`))}
-      <p class="hint">${gettext("Your answer is sent to this server. Don’t enter a password.")}</p>
+      ${asked.mode === "url"
+        ? address(asked)
+        : html`${fields.map((one, index) => field(one, `${id}-${index}`))}
+            <p class="hint">${gettext("Your answer is sent to this server. Don’t enter a password.")}</p>`}
       <div class="interaction-buttons">
         ${asked.mode === "url" ? opening(asked, canAnswer, send) : html`<button class="button primary">${icon("check")}${gettext("Send")}</button>`}
         <button type="button" class="button" @click=${() => send({ outcome: "declined" })}>${icon("x")}${gettext("Decline")}</button>
@@ -63,10 +65,18 @@ function opening(asked, canAnswer, send) {
 
 /** @param {Field} one @param {string} id */
 function field(one, id) {
-  const hint = one.hint ? html`<span class="hint" id="${id}-hint">${one.hint}</span>` : nothing;
+  const hint = one.hint ? html`<span class="hint" id="${id}-hint" dir="auto">${one.hint}</span>` : nothing;
   if (one.type === "choices") return choices(one, id, hint);
+  if (one.type === "boolean")
+    return html`<div class="choices">
+      <label class="choice" for=${id}>
+        <input type="checkbox" id=${id} name="field ${one.name}" ?checked=${one.default === true} aria-describedby=${one.hint ? `${id}-hint` : nothing} />
+        <span dir="auto">${one.label}</span>
+      </label>
+      ${hint}
+    </div>`;
   return html`<div class="argument">
-    <label class="argument-name" for=${id} dir="auto">${one.label}${one.required || one.type === "boolean" ? "" : ` ${gettext("(optional)")}`}</label>
+    <label class="argument-name" for=${id} dir="auto">${one.label}${one.required ? "" : ` ${gettext("(optional)")}`}</label>
     ${input(one, id)} ${hint}
   </div>`;
 }
@@ -75,8 +85,6 @@ function field(one, id) {
 function input(one, id) {
   const { name, required } = one;
   const described = one.hint ? `${id}-hint` : nothing;
-  if (one.type === "boolean")
-    return html`<input type="checkbox" id=${id} name="field ${name}" ?checked=${one.default === true} aria-describedby=${described} />`;
   if (one.type === "choice")
     return html`<select id=${id} name="field ${name}" ?required=${required} aria-describedby=${described}>
       <option value=""></option>

@@ -138,7 +138,7 @@ function callLine({ asked, isHere }) {
 function outcomeLine(interaction) {
   const { resolved } = interaction;
   const isYes = ["approved", "answered", "accepted", "connected"].includes(resolved?.answer.outcome ?? "");
-  return html`<p class="decision">
+  return html`<p class="decision" data-outcome=${isYes ? "yes" : "no"}>
     ${icon(isYes ? "check" : "x")}
     <span>
       <span class="decision-title" dir="auto">${headingOf(interaction.asked)}</span>

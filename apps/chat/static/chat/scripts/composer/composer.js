@@ -218,7 +218,7 @@ export class ChatComposer extends LitElement {
       </div>
       ${this.#isLong ? this.#count() : nothing}
       <p class="composer-problem" role="alert">${this.tried ? this.obstacle : this.heard}</p>
-      <p id="question-hint" class="composer-hint">${hintOf(this)}</p>
+      <p id="question-hint" class="composer-hint">${this.tried ? "" : hintOf(this)}</p>
       <p class="visually-hidden" role="status">${this.menu.words}</p>
     </form>`;
   }

@@ -83,6 +83,7 @@ function pictureCard(attachment, address) {
     ${stored
       ? html`<a href=${stored.pathname} target="_blank" rel="noopener" data-zoom>${image}</a>`
       : html`<button type="button" class="zoom" data-zoom>${image}</button>`}
+    <p class="picture-missing">${icon("image")}${gettext("This image can’t be shown.")}</p>
     <figcaption>
       ${stored ? html`<a href=${stored.pathname} target="_blank" rel="noopener">${name}</a>` : name}
       ${sourceLink(attachment)}
@@ -186,7 +187,7 @@ function nameOf({ title, type, url }) {
 /** @param {Event} event of a picture that was deleted, or is none */
 function markMissing(event) {
   const picture = /** @type {HTMLImageElement} */ (event.target);
-  picture.hidden = true;
+  picture.closest("[data-zoom]")?.removeAttribute("data-zoom"); // the viewer skips it
   picture.closest("figure")?.setAttribute("data-missing", "");
 }
 
