@@ -473,6 +473,7 @@ UNFOLD = {
     "STYLES": [
         lambda request: static("chat/styles/tokens.css"),
         lambda request: static("chat/styles/selects.css"),
+        lambda request: static("chat/styles/menus.css"),
         lambda request: static("console/admin.css"),
         lambda request: static("console/palette.css"),
     ],

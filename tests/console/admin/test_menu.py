@@ -131,7 +131,7 @@ def test_a_search_without_results_offers_to_clear_it(client):
     html = client.get(reverse("admin:workspace_secret_changelist"), {"q": "x"}).content.decode()
 
     assert part(html, r'<div class="list-empty">(.*?)</div>') == (
-        "No secrets match Try other words, or fewer filters. Clear search and filters"
+        "Nothing found for “x” Try other words. Clear search"
     )
 
 

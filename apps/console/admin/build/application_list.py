@@ -166,15 +166,15 @@ class ApplicationList(Admin[Application]):
 
     def audience(self, application: Application) -> str:
         if application.is_public:
-            return "everyone"
+            return "Everyone"
         if application.is_shared:
-            return "signed-in users"
+            return "Signed-in users"
         people, groups = getattr(application, "people", 0), getattr(application, "groups", 0)
         said = (
             *count_phrases(people, "person", "people"),
             *count_phrases(groups, "group", "groups"),
         )
-        return ", ".join(said) or "only its owner"
+        return ", ".join(said) or "Only its owner"
 
     @admin.display(description="changed", ordering="updated_at")
     def changed(self, application: Application) -> str:
@@ -186,16 +186,16 @@ class ApplicationList(Admin[Application]):
     def links(self, application: Application) -> SafeString:
         page, title = application.pk, application.title
         found = [
-            RowLink("edit", f"Edit {title}", reverse("studio:page", args=[page])),
+            RowLink("pencil", f"Edit {title}", reverse("studio:page", args=[page])),
             RowLink(
-                "history",
+                "clock",
                 f"Versions of {title}",
                 reverse("admin:catalog_application_versions", args=[page]),
             ),
         ]
         if application.is_enabled:
             chat = application.get_absolute_url()
-            found.append(RowLink("chat", f"Open {title} in chat", chat))
+            found.append(RowLink("message-circle", f"Open {title} in chat", chat))
         return row_links(found)
 
 

@@ -74,6 +74,7 @@ class DeploymentAdmin(BreakersAdmin):
     )
     list_filter = ("is_enabled", "kind", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
+    search_help_text = "Name, ID, model or URL"
     actions = ("test_connection", *BreakersAdmin.actions)
     inlines = (PriceInline,)
     fieldsets = (
@@ -159,12 +160,12 @@ class DeploymentAdmin(BreakersAdmin):
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
         if deployment.provider in BUILT_IN_PROVIDERS:
-            return "not needed"
+            return "Not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
-            return "unreadable"
+            return "Unreadable"
         if has_stored_key(deployment):
-            return "stored"
-        return deployment.api_key_env or "none"
+            return "Stored"
+        return deployment.api_key_env or "None"
 
     @admin.action(description="Test the connection", permissions=("change",))
     def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:

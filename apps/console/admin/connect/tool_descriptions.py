@@ -58,7 +58,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
     list_display = ("tool", "server", "listing", "state", "seen_at", "decided_at")
     list_filter = (DescriptionStateFilter,)
     search_fields = ("tool", "server", "=listing")
-    search_help_text = "A tool, a server, or the exact name of a caller."
+    search_help_text = "Tool, server or caller ID"
     actions = ("accept", "withhold")
     show_full_result_count = False
 

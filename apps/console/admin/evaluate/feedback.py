@@ -40,7 +40,7 @@ class FeedbackAdmin(Admin[Feedback]):
     )
     list_select_related = ("application",)
     search_fields = ("=application__slug", "=run", "comment")
-    search_help_text = "Words of a comment, the exact slug of an application, or the ID of a run."
+    search_help_text = "Comment, application slug or run ID"
     readonly_fields = (
         *("application", "application_version", "person", "rating", "reason", "comment"),
         *("created_at", "updated_at", "actions_of"),
@@ -107,7 +107,7 @@ class FeedbackAdmin(Admin[Feedback]):
     @admin.display(description="application", ordering="application")
     def application_version_shown(self, row: Feedback) -> str:
         version = row.application_version
-        return two_lines(row.application, "" if version is None else f"version {version}")
+        return two_lines(row.application, "" if version is None else f"Version {version}")
 
     @admin.display(description="rating", ordering="rating")
     def rating_shown(self, row: Feedback) -> str:
@@ -124,7 +124,7 @@ class FeedbackAdmin(Admin[Feedback]):
     @admin.display(description="conversation")
     def attachment(self, row: Feedback) -> str:
         """Say whether the user attached the question and the answer."""
-        return NOTHING if row.transcript is None else "attached"
+        return NOTHING if row.transcript is None else "Attached"
 
     @admin.display(description="user or caller")
     def person(self, row: Feedback) -> str | SafeString:

@@ -66,6 +66,7 @@ class LegalHoldAdmin(Admin[LegalHold]):
     list_display_links = None
     list_filter = (("lifted_at", admin.EmptyFieldListFilter),)
     search_fields = ("=owner", "=conversation", "reason", "user__username")
+    search_help_text = "User, conversation ID or reason"
     autocomplete_fields = ("user",)
     empty_labels = {"user": "Choose a user"}
     actions = ("lift",)

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 
 from apps.console.admin.rows.operated_rows import show_count
 from apps.console.admin.theme import ReadOnlyAdmin
-from apps.console.admin.watch.background_jobs import may_operate, record
+from apps.console.admin.watch.background_jobs import may_operate, record, title_of
 from apps.tasks.models import TaskFailure
 from apps.tasks.status import queue
 
@@ -18,15 +18,19 @@ if apps.is_installed("procrastinate.contrib.django"):
 
 @admin.register(TaskFailure)
 class TaskFailureAdmin(ReadOnlyAdmin[TaskFailure]):
-    list_display = ("at", "task", "job", "attempt", "is_final", "summary")
+    list_display = ("at", "kind", "job", "attempt", "is_final", "summary")
     list_filter = ("task", "is_final")
     search_fields = ("task", "=job")
-    search_help_text = "The name of a task, or the ID of a job."
+    search_help_text = "Task or job ID"
     fields = ("at", "task", "job", "attempt", "is_final", "error")
     actions = ("retry",)
 
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return may_operate(request)
+
+    @admin.display(description="kind", ordering="task")
+    def kind(self, row: TaskFailure) -> str:
+        return title_of(row.task)
 
     @admin.display(description="error")
     def summary(self, row: TaskFailure) -> str:
