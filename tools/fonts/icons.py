@@ -33,6 +33,7 @@ MENU = (
 """The icons of menu items."""
 THEME = {
     "add": "plus",
+    "apps": "layout-grid",
     "arrow_back": "arrow-left",
     "arrow_circle_down": "arrow-down",
     "arrow_circle_up": "arrow-up",
@@ -53,6 +54,7 @@ THEME = {
     "edit": "pencil",
     "edit_square": "square-pen",
     "expand_more": "chevron-down",
+    "favorite": "pin",
     "file_upload": "upload",
     "filter_list": "sliders-horizontal",
     "filter_list_off": "x",
@@ -66,6 +68,7 @@ THEME = {
     "open_in_new": "external-link",
     "progress_activity": "loader-circle",
     "question_mark": "minus",
+    "refresh": "refresh-cw",
     "search": "search",
     "settings": "settings",
     "undo": "undo-2",

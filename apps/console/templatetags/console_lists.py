@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
+from django.contrib.admin import ChoicesFieldListFilter, ListFilter
 from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR, SEARCH_VAR
 from django.http import QueryDict
+from django.utils.text import capfirst
 
 from apps.console import menu
 from apps.console.link_choices import LinkChoices, LinkOption
@@ -23,11 +25,14 @@ def kept_parameters(query: QueryDict) -> dict[str, list[str]]:
 
 
 @register.filter
-def offered(choices: Iterable[Mapping[str, Any]]) -> LinkChoices:
-    """Convert the choices of one of Django's list filters for `admin/choice.html`."""
+def offered(choices: Iterable[Mapping[str, Any]], filter: ListFilter) -> LinkChoices:
+    """Convert the choices of one of Django's list filters for `admin/choice.html`. The labels of a
+    model field's choices are in lower case.
+    """
+    title = capfirst if isinstance(filter, ChoicesFieldListFilter) else str
     return LinkChoices(
         [
-            LinkOption(str(one["display"]), one["query_string"], bool(one["selected"]))
+            LinkOption(title(str(one["display"])), one["query_string"], bool(one["selected"]))
             for one in choices
         ]
     )

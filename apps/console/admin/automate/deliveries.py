@@ -16,6 +16,17 @@ from apps.triggers.models import Delivery
 from apps.triggers.outgoing import attempts
 
 
+class DeliveryStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(one.value, capfirst(one.label)) for one in Delivery.Status]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        return queryset.filter(status=self.value()) if self.value() else queryset
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     list_display = (
@@ -29,7 +40,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     )
     list_display_links = None
     list_select_related = ("subscription",)
-    list_filter = ("status", "event", ("subscription", admin.RelatedOnlyFieldListFilter))
+    list_filter = (DeliveryStateFilter, "event", ("subscription", admin.RelatedOnlyFieldListFilter))
     search_fields = ("=uuid", "=run", "=application")
     search_help_text = "Delivery ID, run ID or application slug"
     fields = ("uuid", "subscription", "event", "run", "status", "attempts", "error")

@@ -42,7 +42,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     form = SubscriptionForm
     list_display = (
         "name",
-        "url",
+        "url_shown",
         "applications_shown",
         "owner_shown",
         "state",
@@ -106,6 +106,10 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return (
             f"All of {person_name(row.owner)}" if row.application is None else str(row.application)
         )
+
+    @admin.display(description="URL", ordering="url")
+    def url_shown(self, row: Subscription) -> str:
+        return row.url
 
     @admin.display(description="owner", ordering="owner__username")
     def owner_shown(self, row: Subscription) -> str:

@@ -43,7 +43,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 class RequestFilter(admin.SimpleListFilter):
-    title = "publishing by two people"
+    title = "publishing"
     parameter_name = "publishing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -69,6 +69,25 @@ class RequestFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=found.values("draft__application"), archived_at=None)
 
 
+class AudienceFilter(admin.SimpleListFilter):
+    title = parameter_name = "audience"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("public", "Everyone"), ("shared", "Signed-in users"), ("granted", "By access")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Application]
+    ) -> QuerySet[Application]:
+        match self.value():
+            case "public":
+                return queryset.filter(is_public=True)
+            case "shared":
+                return queryset.filter(is_public=False, is_shared=True)
+            case "granted":
+                return queryset.filter(is_public=False, is_shared=False)
+        return queryset
+
+
 class ApplicationList(Admin[Application]):
     change_list_template = "admin/catalog/application/change_list.html"
     first_page = "studio-new"
@@ -84,8 +103,7 @@ class ApplicationList(Admin[Application]):
         StateFilter,
         RequestFilter,
         "is_enabled",
-        "is_public",
-        "is_shared",
+        AudienceFilter,
         ("owner", admin.RelatedOnlyFieldListFilter),
     )
     list_select_related = ("owner",)

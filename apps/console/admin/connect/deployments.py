@@ -65,7 +65,7 @@ class DeploymentAdmin(BreakersAdmin):
     form = DeploymentForm
     list_display = (
         "named",
-        "kind",
+        "kind_shown",
         "service",
         "abilities",
         "key",
@@ -141,6 +141,10 @@ class DeploymentAdmin(BreakersAdmin):
     @admin.display(description="deployment", ordering="display_name")
     def named(self, deployment: Deployment) -> SafeString | str:
         return two_lines(deployment.display_name, deployment.deployment_id)
+
+    @admin.display(description="kind", ordering="kind")
+    def kind_shown(self, deployment: Deployment) -> str:
+        return deployment.get_kind_display().partition(":")[0]
 
     @admin.display(description="service", ordering="provider")
     def service(self, deployment: Deployment) -> SafeString | str:

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 from django.views.decorators.http import require_safe
 
 from apps.console.admin.callers import caller_names, shown_caller
@@ -32,7 +32,7 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 class FeedbackAdmin(Admin[Feedback]):
     list_display = (
         *("created_at", "application_version_shown", "rating_shown", "words", "person_shown"),
-        *("attachment", "state"),
+        *("attachment", "state_shown"),
     )
     list_filter = (
         *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
@@ -111,7 +111,7 @@ class FeedbackAdmin(Admin[Feedback]):
 
     @admin.display(description="rating", ordering="rating")
     def rating_shown(self, row: Feedback) -> str:
-        return two_lines(row.get_rating_display(), row.get_reason_display())
+        return two_lines(capfirst(row.get_rating_display()), row.get_reason_display())
 
     @admin.display(description="user", ordering="bucket")
     def person_shown(self, row: Any) -> str | SafeString:
@@ -125,6 +125,10 @@ class FeedbackAdmin(Admin[Feedback]):
     def attachment(self, row: Feedback) -> str:
         """Say whether the user attached the question and the answer."""
         return NOTHING if row.transcript is None else "Attached"
+
+    @admin.display(description="state", ordering="state")
+    def state_shown(self, row: Feedback) -> str:
+        return capfirst(row.get_state_display())
 
     @admin.display(description="user or caller")
     def person(self, row: Feedback) -> str | SafeString:

@@ -60,7 +60,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 class LinkedAccountAdmin(Admin[SocialAccount]):
     """Lists and unlinks users' accounts at identity providers."""
 
-    list_display = ("person", "provider", "uid", "date_joined", "last_login")
+    list_display = ("person", "provider_name", "uid_shown", "connected_at", "last_login")
     list_filter = ("provider",)
     list_select_related = ("user",)
     search_fields = ("user__username", "=uid")
@@ -70,6 +70,18 @@ class LinkedAccountAdmin(Admin[SocialAccount]):
     @admin.display(description="user", ordering="user__username")
     def person(self, account: SocialAccount) -> str:
         return account_cell(account.user)
+
+    @admin.display(description="provider", ordering="provider")
+    def provider_name(self, account: SocialAccount) -> str:
+        return str(account.get_provider_account())
+
+    @admin.display(description="ID at the provider", ordering="uid")
+    def uid_shown(self, account: SocialAccount) -> str:
+        return account.uid
+
+    @admin.display(description="connected", ordering="date_joined")
+    def connected_at(self, account: SocialAccount) -> Any:
+        return account.date_joined
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

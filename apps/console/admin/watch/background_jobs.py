@@ -163,7 +163,7 @@ def facts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     for state, title in TITLES.items():
         yield title, f"{counts[state]:,}"
     since = queue().waiting_since()
-    yield "Oldest due job", "none" if since is None else words_of(timezone.now() - since)
+    yield "Oldest due job", "None" if since is None else words_of(timezone.now() - since)
 
 
 def words_of(time: timedelta) -> str:
