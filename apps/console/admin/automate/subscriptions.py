@@ -29,6 +29,7 @@ class SubscriptionForm(VersionedForm[Subscription]):
     class Meta:
         model = Subscription
         fields = ()  # Set by the admin.
+        labels = {"url": "URL"}
 
     def clean_has_text(self) -> bool:
         has_text: bool = self.cleaned_data["has_text"]

@@ -104,6 +104,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         before = accepted_before(row)
         context = {
             "row": row,
+            "listed_for": shown_caller(row.listing, caller_names([row.listing])),
             "before": before,
             "lines": line_difference(lines_of(before), lines_of(row)),
             "is_cut": len(row.text) >= MOST_TEXT,

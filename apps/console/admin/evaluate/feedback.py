@@ -42,12 +42,12 @@ class FeedbackAdmin(Admin[Feedback]):
     search_fields = ("=application__slug", "=run", "comment")
     search_help_text = "Comment, application slug or run ID"
     readonly_fields = (
-        *("application", "application_version", "person", "rating", "reason", "comment"),
+        *("application", "application_version", "person", "rating_word", "reason", "comment"),
         *("created_at", "updated_at", "actions_of"),
     )
     fieldsets = (
         (None, {"fields": ("state", "note")}),
-        ("Feedback of the user", {"fields": ("rating", "reason", "comment", "actions_of")}),
+        ("Feedback of the user", {"fields": ("rating_word", "reason", "comment", "actions_of")}),
         (
             "About",
             {
@@ -113,13 +113,17 @@ class FeedbackAdmin(Admin[Feedback]):
     def rating_shown(self, row: Feedback) -> str:
         return two_lines(capfirst(row.get_rating_display()), row.get_reason_display())
 
+    @admin.display(description="rating")
+    def rating_word(self, row: Feedback) -> str:
+        return capfirst(row.get_rating_display())
+
     @admin.display(description="user", ordering="bucket")
     def person_shown(self, row: Any) -> str | SafeString:
         return str(row.shown_person)
 
     @admin.display(description="comment")
     def words(self, row: Feedback) -> str:
-        return Truncator(row.comment).chars(SHOWN_CHARACTERS)
+        return Truncator(row.comment).chars(SHOWN_CHARACTERS) or NOTHING
 
     @admin.display(description="conversation")
     def attachment(self, row: Feedback) -> str:

@@ -80,7 +80,7 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
     @admin.display(description="subject", ordering="subject")
     def shown_subject(self, row: Any) -> str | SafeString:
-        return shown_caller(row.subject, row.names)
+        return shown_caller(row.subject, row.names) or NOTHING
 
     @admin.display(description="run or conversation")
     def context(self, row: Any) -> str | SafeString:

@@ -3,6 +3,7 @@
 
 /** A list with more values has a search. */
 const SEARCHED = 12;
+const MARGIN = 16;
 
 /** @param {Element | null} list */
 const isList = (list) => list instanceof HTMLDetailsElement && list.matches(".console-choice");
@@ -19,7 +20,9 @@ for (const kind of ["click", "focusin"]) {
 document.addEventListener(
   "toggle",
   ({ target }) => {
-    if (target instanceof HTMLDetailsElement && isList(target) && target.open) addSearch(target);
+    if (!(target instanceof HTMLDetailsElement && isList(target) && target.open)) return;
+    addSearch(target);
+    keepOnPage(target);
   },
   true,
 );
@@ -59,6 +62,17 @@ function move(event, list, focused) {
   const chosen = links.find((one) => one.hasAttribute("aria-current"));
   const next = isOpening && chosen ? chosen : links.at(moves[event.key] % links.length);
   next?.focus();
+}
+
+/** @param {HTMLDetailsElement} list which moves if it would stick out of the page */
+function keepOnPage(list) {
+  const opened = list.querySelector(":scope > :not(summary)");
+  if (!(opened instanceof HTMLElement)) return;
+  opened.style.translate = "";
+  const { left, right } = opened.getBoundingClientRect();
+  const end = document.documentElement.clientWidth - MARGIN;
+  const moved = Math.min(end - right, 0) || Math.max(MARGIN - left, 0);
+  if (moved) opened.style.translate = `${moved}px`;
 }
 
 /** @param {HTMLDetailsElement} list */
