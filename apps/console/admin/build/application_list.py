@@ -85,7 +85,8 @@ class AudienceFilter(admin.SimpleListFilter):
                 return queryset.filter(is_public=False, is_shared=True)
             case "granted":
                 return queryset.filter(is_public=False, is_shared=False)
-        return queryset
+            case _:
+                return queryset
 
 
 class ApplicationList(Admin[Application]):

@@ -77,7 +77,7 @@ class LinkedAccountAdmin(Admin[SocialAccount]):
 
     @admin.display(description="ID at the provider", ordering="uid")
     def uid_shown(self, account: SocialAccount) -> str:
-        return account.uid
+        return str(account.uid)
 
     @admin.display(description="connected", ordering="date_joined")
     def connected_at(self, account: SocialAccount) -> Any:

@@ -12,8 +12,8 @@
     } catch {
       // Storage is refused: the theme of the system is shown.
     }
-    const started = globalThis.Alpine?.$data(root);
-    if (started) started.adminTheme = shown;
+    const { Alpine } = /** @type {{Alpine?: {$data: (element: Element) => {adminTheme: string}}}} */ (globalThis);
+    if (Alpine) Alpine.$data(root).adminTheme = shown;
     for (const input of inputs()) input.checked = input.value === (theme ?? "system");
   }
 

@@ -560,7 +560,7 @@ def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, monkeypatch):
 
     assert before["a"].startswith("Open until ")
     assert (before["b"], before["e"]) == ("Closed", "None")
-    assert after == {"a": "Closed", "b": "closed", "e": "None"}
+    assert after == {"a": "Closed", "b": "Closed", "e": "None"}
 
 
 def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, monkeypatch):
