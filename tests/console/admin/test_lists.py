@@ -29,7 +29,7 @@ def test_every_search_says_in_a_few_words_what_it_searches():
         model.__name__: page.search_help_text
         for model, page in admin.site._registry.items()
         if page.search_fields
-        and not re.fullmatch(rf"[A-Z].{{,{longest - 2}}}[^.]", page.search_help_text or "")
+        and not re.fullmatch(rf"[A-Z].{{,{longest - 2}}}[^.]", str(page.search_help_text or ""))
         and model._meta.label_lower != "catalog.contentitem"  # It has a page of its own.
     }
 
