@@ -15,9 +15,14 @@ class AdminPage:
     """The position within the group in the menu."""
     title: str
     icon: str
+    """The name of the icon in the menu, from `tools/fonts/icons.py`, or "" for a tab."""
     model: str = ""
     about: str = ""
     """The purpose of the list, shown if the list is empty."""
+    row: str = ""
+    """The name of a row in texts, such as "test run", if it differs from the model's name. The
+    plural ends in "s".
+    """
     below: str = ""
     """The title of the page on which this page is a tab. A tab has no menu item."""
     url: str = ""

@@ -32,8 +32,8 @@ def navigation(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the groups of the sidebar, in the format of the theme's `SIDEBAR`."""
     found, current = sections(request), current_page(request)
     elsewhere = [
-        {"title": "Chat page", "icon": "chat", "link": "/", "active": False},
-        {"title": "Admin API", "icon": "api", "link": reverse("api-docs"), "active": False},
+        {"title": "Chat page", "icon": "message-circle", "link": "/", "active": False},
+        {"title": "Admin API", "icon": "code", "link": reverse("api-docs"), "active": False},
     ]
     return [
         *(
@@ -105,6 +105,16 @@ def list_title(opts: Any) -> str:
     page = page_of_list(opts.label_lower)
     name = str(opts.verbose_name_plural)
     return page.title if page else name[:1].upper() + name[1:]
+
+
+def row_name(opts: Any, count: int = 1) -> str:
+    """Return the name of a model's rows in texts: the name that its menu page declares, or else the
+    model's name. It is singular if the count is 1.
+    """
+    page = page_of_list(opts.label_lower)
+    if page is not None and page.row:
+        return page.row if count == 1 else f"{page.row}s"
+    return str(opts.verbose_name if count == 1 else opts.verbose_name_plural)
 
 
 def declared_pages() -> list[AdminPage]:

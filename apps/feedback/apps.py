@@ -13,7 +13,7 @@ class FeedbackConfig(AppConfig):
             "Watch",
             30,
             "Feedback",
-            "thumbs_up_down",
+            "thumbs-up",
             "feedback.feedback",
             "Ratings that users give to answers, with their comments.",
         ),

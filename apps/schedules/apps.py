@@ -11,7 +11,7 @@ class SchedulesConfig(AppConfig):
             "Automate",
             10,
             "Schedules",
-            "schedule",
+            "clock",
             "schedules.schedule",
             "Messages that are sent to applications at set times, for a user or a service account.",
         ),

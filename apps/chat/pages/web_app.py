@@ -20,6 +20,7 @@ PAPER = "#faf9f6"
 ICON_SIZES = (192, 512)
 """The sizes in pixels of the icons that Chromium requires."""
 OFFLINE_FILES = (
+    "chat/styles/account-menu.css",
     "chat/styles/tokens.css",
     "chat/styles/typeface.css",
     "chat/fonts/inter-latin.woff2",

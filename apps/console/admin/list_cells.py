@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -17,7 +18,7 @@ class RowLink(NamedTuple):
     """A link in a row of a list, shown as an icon."""
 
     icon: str
-    """The name of a Material symbol."""
+    """The name of an icon of the pages."""
     name: str
     """The link's accessible name."""
     url: str
@@ -41,11 +42,13 @@ def account_cell(user: Any, below: object = "") -> str:
 
 
 def row_links(links: Iterable[RowLink]) -> SafeString:
-    link = (
-        '<a href="{2}" title="{1}" aria-label="{1}">'
-        '<span class="material-symbols-outlined" aria-hidden="true">{0}</span></a>'
-    )
-    return format_html('<span class="row-links">{}</span>', format_html_join("", link, links))
+    link = '<a href="{2}" title="{1}" aria-label="{1}">{0}</a>'
+    shown = ((icon(one.icon), one.name, one.url) for one in links)
+    return format_html('<span class="row-links">{}</span>', format_html_join("", link, shown))
+
+
+def icon(name: str) -> SafeString:
+    return render_to_string("chat/icon.html", {"name": name})
 
 
 def copied_text(id: str, text: str) -> SafeString:

@@ -77,22 +77,33 @@ def test_a_list_of_links_closes_when_the_focus_leaves_it(admin_page: Page):
 
 
 @pytest.mark.slow("axe reads pages in a browser, one after the other")
-def test_runs_are_filtered_by_an_application_that_is_searched(admin_page: Page, number: int):
+def test_runs_are_filtered_searched_and_shown_again_without_filters(admin_page: Page, number: int):
     page = admin_page
     page.goto(f"{RUNS}?status=failed")
-    expect(page.locator("#runs-status")).to_have_css("appearance", "base-select")
-
-    page.get_by_role("combobox", name="Application").press("Enter")
-    page.get_by_role("searchbox").fill("searched")
-    page.keyboard.press("Enter")
-    page.get_by_label("State").press("Enter")
-    page.get_by_role("option", name="Stopped").click()
+    applications = page.locator(".console-choice", has_text="Application")
+    applications.locator("summary").press("Enter")
     assert barriers(page) == []
-    page.get_by_role("button", name="Search").click()
+    applications.get_by_role("link", name="Searched again").press("Enter")
+    page.locator(".console-choice", has_text="State").locator("summary").click()
+    page.get_by_role("link", name="Stopped").click()
+    page.get_by_text("More filters").click()
+    page.get_by_label("Tool").fill("weather")
+    assert barriers(page) == []
+    page.keyboard.press("Enter")
 
-    expect(page).to_have_url(re.compile("application=searched&status=stopped"))
-    expect(page.get_by_role("combobox", name="Application")).to_have_text("Searched again")
+    expect(page).to_have_url(re.compile("status=stopped&application=searched.*&tool=weather"))
+    expect(applications.locator("summary")).to_have_text(re.compile("Searched again"))
+    expect(page.get_by_role("heading", name="Nothing matches the filters")).to_be_visible()
     assert barriers_of_looks(page) == []
+
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search", exact=True)).to_be_focused()
+    page.keyboard.type("nobody")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Nothing found for “nobody”")).to_be_visible()
+    expect(page).to_have_url(re.compile("status=stopped"))
+    page.get_by_role("link", name="Clear", exact=True).click()
+    expect(page).to_have_url(re.compile(r"runsummary/\?$"))
 
 
 @pytest.mark.slow("axe reads pages in a browser, one after the other")

@@ -36,8 +36,8 @@ def own_rows(site: Site) -> Iterator[None]:
 def open_item(page: Page, kind: str, name: str) -> None:
     """Open an item from the list."""
     page.get_by_role("link", name="Predefined content").first.click()
-    page.get_by_role("searchbox", name="Name").fill(name)
-    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("searchbox").fill(name)
+    page.keyboard.press("Enter")
     page.locator("summary", has_text="Kind").click()
     page.locator(".console-choice a", has_text=re.compile(f"^{kind}$", re.IGNORECASE)).click()
     page.get_by_role("link", name=name, exact=True).click()

@@ -52,6 +52,6 @@ def test_a_page_shows_only_what_there_is(admin_client):
     deleted = admin_client.get(f"/admin/auth/user/{user.pk}/delete/").text
 
     assert "field-state" not in secret
-    assert ('id="searchbar"' in budgets, 'id="searchbar"' in users) == (False, True)
-    assert "page-count" not in users
+    assert ('role="search"' in budgets, 'role="search"' in users) == (False, True)
+    assert "list-found" not in users
     assert "relationship" not in deleted

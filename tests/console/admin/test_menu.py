@@ -12,6 +12,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from apps.accounts.preferences import Preferences
 from apps.console.menu import declared_pages, page_url
 from tests.catalog.rows import make_operator
 
@@ -131,7 +132,7 @@ def test_a_search_without_results_offers_to_clear_it(client):
     html = client.get(reverse("admin:workspace_secret_changelist"), {"q": "x"}).content.decode()
 
     assert part(html, r'<div class="list-empty">(.*?)</div>') == (
-        "No secrets match Try other words, or fewer filters. Clear search and filters"
+        "Nothing found for “x” Try other words. Clear search"
     )
 
 
@@ -143,3 +144,17 @@ def test_the_mark_is_bright_in_the_dark_theme(client, operator):
         ("icon-dark", ["h-[38px]", "hidden", "dark:block"]),
         ("icon", ["block", "h-[38px]", "dark:hidden"]),
     ]
+
+
+def test_the_account_menu_has_the_portrait_and_the_theme_of_the_pages(client):
+    operator = make_operator()
+    client.force_login(operator)
+    Preferences.objects.create(user=operator, theme="dark")
+
+    html = client.get("/admin/").content.decode()
+
+    assert part(html, r'(<span class="portrait".*?</span>)') == "o"
+    _, _, menu = html.partition('<nav class="account"')
+    entries = re.findall(r"</svg>\s*(?:<span>)?([A-Z][\w ]+)<", menu.partition("</nav>")[0])
+    assert entries == ["Account", "Settings", "Chat", "Sign out"]
+    assert re.search(r'<script src="[^"]*/theme[^"]*\.js" data-theme="dark">', html)

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 
 from apps.console.admin.callers import application_titles, shown_application
 from apps.console.admin.rows.operated_rows import show_count
@@ -13,6 +14,17 @@ from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, seen_names
 from apps.triggers.models import Delivery
 from apps.triggers.outgoing import attempts
+
+
+class DeliveryStateFilter(admin.SimpleListFilter):
+    title = "state"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(one.value, capfirst(one.label)) for one in Delivery.Status]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
+        return queryset.filter(status=self.value()) if self.value() else queryset
 
 
 @admin.register(Delivery)
@@ -28,9 +40,9 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     )
     list_display_links = None
     list_select_related = ("subscription",)
-    list_filter = ("status", "event", ("subscription", admin.RelatedOnlyFieldListFilter))
+    list_filter = (DeliveryStateFilter, "event", ("subscription", admin.RelatedOnlyFieldListFilter))
     search_fields = ("=uuid", "=run", "=application")
-    search_help_text = "The ID of a delivery or a run, or the exact slug of an application."
+    search_help_text = "Delivery ID, run ID or application slug"
     fields = ("uuid", "subscription", "event", "run", "status", "attempts", "error")
     actions = ("retry",)
 
@@ -58,7 +70,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
 
     @admin.display(description="event", ordering="event")
     def event_name(self, row: Delivery) -> str:
-        return row.event
+        return row.get_event_display()
 
     @admin.display(description="last response", ordering="response_status")
     def answer(self, row: Delivery) -> str:
@@ -67,8 +79,8 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     @admin.display(description="state", ordering="status")
     def state(self, row: Delivery) -> str:
         if row.status != Delivery.Status.DUE or not row.attempts:
-            return row.get_status_display()
-        return f"retried at {row.due_at:%H:%M:%S} UTC"
+            return capfirst(row.get_status_display())
+        return f"Retried at {row.due_at:%H:%M:%S} UTC"
 
     @admin.action(description="Resend failed deliveries", permissions=("retry",))
     def retry(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:

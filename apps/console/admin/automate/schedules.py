@@ -86,8 +86,8 @@ class ScheduleAdmin(Admin[Schedule]):
     list_display = (*("about", "person", "runs", "next_at", "last_at", "run_count", "state"),)
     list_filter = ("is_paused", "made_by", "is_alarm")
     list_select_related = ("application", "user", "team__group")
-    search_fields = ("=application__slug", "=user__username")
-    search_help_text = "The exact slug of an application, or the name of an account."
+    search_fields = ("application__title", "application__slug", "user__username")
+    search_help_text = "Application or account"
     ordering = ("next_at",)
     actions = ("pause_selected", "resume_selected")
     choices = {
@@ -173,7 +173,7 @@ class ScheduleAdmin(Admin[Schedule]):
 
     @admin.display(description="state", ordering="is_paused")
     def state(self, row: Schedule) -> SafeString | str:
-        return two_lines("paused", row.pause_reason) if row.is_paused else "active"
+        return two_lines("Paused", row.pause_reason) if row.is_paused else "Active"
 
     @admin.display(description="version")
     def answers(self, row: Schedule) -> str:
@@ -185,7 +185,7 @@ class ScheduleAdmin(Admin[Schedule]):
 
     @admin.display(description="next runs")
     def next_times(self, row: Schedule) -> str:
-        return "; ".join(row.next_words) or "none"
+        return "; ".join(row.next_words) or "None"
 
     @admin.action(
         description="Pause selected schedules until their owners resume them", permissions=["pause"]

@@ -9,7 +9,9 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from apps.console.admin.callers import person_name
 from apps.console.admin.cells import shown_time
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
@@ -27,6 +29,7 @@ class SubscriptionForm(VersionedForm[Subscription]):
     class Meta:
         model = Subscription
         fields = ()  # Set by the admin.
+        labels = {"url": "URL"}
 
     def clean_has_text(self) -> bool:
         has_text: bool = self.cleaned_data["has_text"]
@@ -40,9 +43,9 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     form = SubscriptionForm
     list_display = (
         "name",
-        "url",
+        "url_shown",
         "applications_shown",
-        "owner",
+        "owner_shown",
         "state",
         "queued_count",
         "failed_count",
@@ -51,6 +54,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     list_filter = ("is_enabled",)
     empty_labels = {"application": "All applications"}
     search_fields = ("name", "url", "application__slug", "owner__username")
+    search_help_text = "Name, URL, application or owner"
     readonly_fields = ("owner", "state", "signed_by", "version", "created_at", "updated_at")
     fieldsets = (
         (None, {"fields": ("name", "url", "is_enabled", "state", "signed_by")}),
@@ -100,7 +104,17 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
 
     @admin.display(description="applications")
     def applications_shown(self, row: Subscription) -> str:
-        return f"all of {row.owner}" if row.application is None else str(row.application)
+        return (
+            f"All of {person_name(row.owner)}" if row.application is None else str(row.application)
+        )
+
+    @admin.display(description="URL", ordering="url")
+    def url_shown(self, row: Subscription) -> str:
+        return row.url
+
+    @admin.display(description="owner", ordering="owner__username")
+    def owner_shown(self, row: Subscription) -> str:
+        return account_cell(row.owner)
 
     @admin.display(description="state")
     def state(self, row: Subscription) -> str:

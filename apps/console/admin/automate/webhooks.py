@@ -41,6 +41,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     list_select_related = ("application", "account__user", "saved_by")
     list_filter = ("check_kind", "is_enabled")
     search_fields = ("name", "application__slug", "account__user__username")
+    search_help_text = "Name, application or account"
     fixed_fields = ("application", "check_kind")
     readonly_fields = ("address", "state", "calls", "version", "created_at", "updated_at")
     fieldsets = (
@@ -108,7 +109,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     @admin.display(description="last message")
     def last_call(self, webhook: Webhook) -> Any:
         found = webhook.calls.order_by("-at").values_list("at", flat=True).first()
-        return "never" if found is None else found
+        return "Never" if found is None else found
 
     @admin.display(description="last messages")
     def calls(self, webhook: Webhook) -> str | SafeString:

@@ -43,7 +43,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 class RequestFilter(admin.SimpleListFilter):
-    title = "publishing by two people"
+    title = "publishing"
     parameter_name = "publishing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -69,6 +69,26 @@ class RequestFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=found.values("draft__application"), archived_at=None)
 
 
+class AudienceFilter(admin.SimpleListFilter):
+    title = parameter_name = "audience"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("public", "Everyone"), ("shared", "Signed-in users"), ("granted", "By access")]
+
+    def queryset(
+        self, request: HttpRequest, queryset: QuerySet[Application]
+    ) -> QuerySet[Application]:
+        match self.value():
+            case "public":
+                return queryset.filter(is_public=True)
+            case "shared":
+                return queryset.filter(is_public=False, is_shared=True)
+            case "granted":
+                return queryset.filter(is_public=False, is_shared=False)
+            case _:
+                return queryset
+
+
 class ApplicationList(Admin[Application]):
     change_list_template = "admin/catalog/application/change_list.html"
     first_page = "studio-new"
@@ -84,8 +104,7 @@ class ApplicationList(Admin[Application]):
         StateFilter,
         RequestFilter,
         "is_enabled",
-        "is_public",
-        "is_shared",
+        AudienceFilter,
         ("owner", admin.RelatedOnlyFieldListFilter),
     )
     list_select_related = ("owner",)
@@ -166,15 +185,15 @@ class ApplicationList(Admin[Application]):
 
     def audience(self, application: Application) -> str:
         if application.is_public:
-            return "everyone"
+            return "Everyone"
         if application.is_shared:
-            return "signed-in users"
+            return "Signed-in users"
         people, groups = getattr(application, "people", 0), getattr(application, "groups", 0)
         said = (
             *count_phrases(people, "person", "people"),
             *count_phrases(groups, "group", "groups"),
         )
-        return ", ".join(said) or "only its owner"
+        return ", ".join(said) or "Only its owner"
 
     @admin.display(description="changed", ordering="updated_at")
     def changed(self, application: Application) -> str:
@@ -186,16 +205,16 @@ class ApplicationList(Admin[Application]):
     def links(self, application: Application) -> SafeString:
         page, title = application.pk, application.title
         found = [
-            RowLink("edit", f"Edit {title}", reverse("studio:page", args=[page])),
+            RowLink("pencil", f"Edit {title}", reverse("studio:page", args=[page])),
             RowLink(
-                "history",
+                "clock",
                 f"Versions of {title}",
                 reverse("admin:catalog_application_versions", args=[page]),
             ),
         ]
         if application.is_enabled:
             chat = application.get_absolute_url()
-            found.append(RowLink("chat", f"Open {title} in chat", chat))
+            found.append(RowLink("message-circle", f"Open {title} in chat", chat))
         return row_links(found)
 
 

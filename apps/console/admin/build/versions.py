@@ -29,9 +29,9 @@ from apps.console.admin.build.compared_versions import (
     named_side,
     refusal_reasons,
 )
-from apps.console.admin.link_choices import link_choices
 from apps.console.admin.rows.history import PER_PAGE
 from apps.console.admin.theme import Admin
+from apps.console.link_choices import link_choices
 from apps.console.operator_rights import PUBLISH, get_version, has_role
 from apps.integers import read_integer
 

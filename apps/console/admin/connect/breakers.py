@@ -30,11 +30,11 @@ class BreakersAdmin(ServiceModelsAdmin):
     def breaker(self, deployment: Deployment) -> str:
         seconds = getattr(deployment, "open_seconds", None)
         if seconds is None:
-            return "none" if unfit_reason(deployment) else "closed"
+            return "None" if unfit_reason(deployment) else "Closed"
         if not seconds:
-            return "open; the next call tests it"
+            return "Open; the next call tests it"
         until = timezone.localtime(timezone.now() + timedelta(seconds=seconds))
-        return f"open until {time_format(until, 'H:i:s')}"
+        return f"Open until {time_format(until, 'H:i:s')}"
 
     @admin.action(
         description="Close the circuit breakers of selected deployments", permissions=("change",)

@@ -65,7 +65,7 @@ class DeploymentAdmin(BreakersAdmin):
     form = DeploymentForm
     list_display = (
         "named",
-        "kind",
+        "kind_shown",
         "service",
         "abilities",
         "key",
@@ -74,6 +74,7 @@ class DeploymentAdmin(BreakersAdmin):
     )
     list_filter = ("is_enabled", "kind", "provider")
     search_fields = ("display_name", "deployment_id", "model_name", "base_url")
+    search_help_text = "Name, ID, model or URL"
     actions = ("test_connection", *BreakersAdmin.actions)
     inlines = (PriceInline,)
     fieldsets = (
@@ -141,6 +142,10 @@ class DeploymentAdmin(BreakersAdmin):
     def named(self, deployment: Deployment) -> SafeString | str:
         return two_lines(deployment.display_name, deployment.deployment_id)
 
+    @admin.display(description="kind", ordering="kind")
+    def kind_shown(self, deployment: Deployment) -> str:
+        return deployment.get_kind_display().partition(":")[0]
+
     @admin.display(description="service", ordering="provider")
     def service(self, deployment: Deployment) -> SafeString | str:
         return two_lines(deployment.get_provider_display(), deployment.model_name)
@@ -159,12 +164,12 @@ class DeploymentAdmin(BreakersAdmin):
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
         if deployment.provider in BUILT_IN_PROVIDERS:
-            return "not needed"
+            return "Not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
-            return "unreadable"
+            return "Unreadable"
         if has_stored_key(deployment):
-            return "stored"
-        return deployment.api_key_env or "none"
+            return "Stored"
+        return deployment.api_key_env or "None"
 
     @admin.action(description="Test the connection", permissions=("change",))
     def test_connection(self, request: HttpRequest, deployments: QuerySet[Deployment]) -> None:

@@ -45,6 +45,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
     list_display = ("name", "command", "state", "tools", "session_count", "is_enabled")
     list_filter = ("is_enabled",)
     search_fields = ("name", "command")
+    search_help_text = "Name or command"
     list_before_template = "admin/mcp/before.html"
     fieldsets = (
         (None, {"fields": ("name", "is_enabled")}),
@@ -83,12 +84,12 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
 
     @admin.display(description="state")
     def state(self, server: Any) -> str:
-        return server_state(server, server.sessions)
+        return server_state(server, server.sessions).capitalize()
 
     @admin.display(description="tools")
     def tools(self, server: Any) -> str:
         counts = [len(session.tools) for session in server.sessions if session.tools]
-        return str(max(counts)) if counts else "unknown"
+        return str(max(counts)) if counts else "Unknown"
 
     @admin.display(description="sessions")
     def session_count(self, server: Any) -> int:

@@ -22,6 +22,7 @@ class PriceAdmin(RecordedAdmin[Price]):
     list_display = ("deployment", "valid_from", "currency", *AMOUNTS)
     list_filter = ("currency",)
     search_fields = ("deployment__display_name", "deployment__deployment_id")
+    search_help_text = "Deployment"
     list_select_related = ("deployment",)
     fixed_fields = ("deployment",)
     fieldsets = (

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from apps.catalog.content.installed import installed_content
 from apps.catalog.uses import ItemUser, secret_uses
 from apps.console.admin.connect.secret_form import SecretForm
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.rows.dependents import bullet_list, dependent_lines
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.workspace.local.models import Secret
@@ -24,7 +25,7 @@ ANYWHERE = "workspace.send_secret_anywhere"
 @admin.register(Secret)
 class SecretAdmin(RecordedAdmin[Secret]):
     form = SecretForm
-    list_display = ("name", "sent_to", "uses", "state", "rotated_at", "changed_by")
+    list_display = ("name", "sent_to", "uses", "state", "rotated_at", "changer")
     list_select_related = ("changed_by",)
     fixed_fields = ("name",)
     search_fields = ("name", "description")
@@ -95,6 +96,10 @@ class SecretAdmin(RecordedAdmin[Secret]):
         # Manifests that name a deleted secret would stop working.
         return to_delete, counts, lacking, [*protected, *dependent_lines(request, users)]
 
+    @admin.display(description="changed by", ordering="changed_by__username")
+    def changer(self, secret: Secret) -> str:
+        return account_cell(secret.changed_by)
+
     @admin.display(description="used by")
     def uses(self, secret: Secret) -> int:
         return number_of(getattr(secret, "users", ()))
@@ -106,15 +111,15 @@ class SecretAdmin(RecordedAdmin[Secret]):
 
     @admin.display(description="sent to")
     def sent_to(self, secret: Secret) -> str:
-        return "any server" if secret.is_for_any_server else ", ".join(secret.servers)
+        return "Any server" if secret.is_for_any_server else ", ".join(secret.servers)
 
     @admin.display(description="state")
     def state(self, secret: Secret) -> str:
         if isinstance(secret.value, UnreadableSecret):
-            return "unreadable"
+            return "Unreadable"
         if not secret.is_in_vault:
-            return "stored"
-        return getattr(secret, "problem", "") or "in Vault"
+            return "Stored"
+        return getattr(secret, "problem", "") or "In Vault"
 
 
 def uses_of(secret: Secret) -> list[ItemUser]:

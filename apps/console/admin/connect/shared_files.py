@@ -102,6 +102,7 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
     form = SharedFileForm
     list_display = ("name", "content_type", "length", "updated_at")
     search_fields = ("name",)
+    search_help_text = "Name"
     readonly_fields = ("path", "content_type", "length", "updated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SharedFile]:

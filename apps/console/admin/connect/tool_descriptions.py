@@ -13,9 +13,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern
+from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from apps.catalog.history.differences import line_difference
+from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.cells import NOTHING
 from apps.console.admin.connect.mcp_uses import tool_names
 from apps.console.admin.theme import Admin
 from apps.live.consents import forget_tools
@@ -39,7 +43,7 @@ class DescriptionStateFilter(admin.SimpleListFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(state.value, state.label) for state in (CHANGED, WITHHELD, ACCEPTED)]
+        return [(state.value, capfirst(state.label)) for state in (CHANGED, WITHHELD, ACCEPTED)]
 
     def value(self) -> str:
         return super().value() or CHANGED
@@ -55,15 +59,30 @@ class DescriptionStateFilter(admin.SimpleListFilter):
 
 @admin.register(ToolDescription)
 class ToolDescriptionAdmin(Admin[ToolDescription]):
-    list_display = ("tool", "server", "listing", "state", "seen_at", "decided_at")
+    list_display = ("tool", "server", "caller", "state_shown", "seen_at", "decided_at")
     list_filter = (DescriptionStateFilter,)
     search_fields = ("tool", "server", "=listing")
-    search_help_text = "A tool, a server, or the exact name of a caller."
+    search_help_text = "Tool, server or caller ID"
     actions = ("accept", "withhold")
     show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        names = caller_names(row.listing for row in listed.result_list)
+        for row in listed.result_list:
+            row.shown_caller = shown_caller(row.listing, names)
+        return listed
+
+    @admin.display(description="listed for", ordering="listing")
+    def caller(self, row: Any) -> str | SafeString:
+        return row.shown_caller or NOTHING
+
+    @admin.display(description="state", ordering="state")
+    def state_shown(self, row: ToolDescription) -> str:
+        return capfirst(row.get_state_display())
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         context = {"title": "MCP tool descriptions to review", **(extra_context or {})}
@@ -85,6 +104,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         before = accepted_before(row)
         context = {
             "row": row,
+            "listed_for": shown_caller(row.listing, caller_names([row.listing])),
             "before": before,
             "lines": line_difference(lines_of(before), lines_of(row)),
             "is_cut": len(row.text) >= MOST_TEXT,

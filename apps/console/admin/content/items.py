@@ -46,9 +46,9 @@ from apps.console.admin.content.layers import (
     required_tools,
 )
 from apps.console.admin.content.unpublished import unpublished_content
-from apps.console.admin.link_choices import link_choices
 from apps.console.admin.rows.dependents import bullet_list
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
+from apps.console.link_choices import link_choices
 from apps.console.operator_rights import visible_applications, with_role
 from apps.manifest.markdown.skill_files import SKILL_FILE
 from apps.runs.prompt import PLATFORM_PROMPT

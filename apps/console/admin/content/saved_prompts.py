@@ -15,6 +15,7 @@ class SavedPromptAdmin(Admin[SavedPrompt]):
     list_filter = ("team",)
     list_select_related = ("team__group",)
     search_fields = ("name", "title")
+    search_help_text = "Name or title"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
         """Omit the private prompts of users."""

@@ -24,6 +24,7 @@ from apps.cases.runner import stop
 from apps.catalog.history.differences import Line, line_difference
 from apps.console.admin.cells import money, shown_time
 from apps.console.admin.evaluate.cases import BADGE
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
@@ -88,16 +89,16 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
     list_display = (
         "started",
         "application",
-        "target",
+        "version",
         "mode",
         "state_shown",
         "share",
-        "started_by",
+        "starter",
     )
     list_filter = ("mode", "state")
     list_select_related = ("application", "started_by")
-    search_fields = ("=application__slug",)
-    search_help_text = "The exact slug of an application"
+    search_fields = ("application__title", "application__slug")
+    search_help_text = "Application"
     ordering = ("-pk",)
     actions = ("compare_selected",)
 
@@ -113,6 +114,14 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
     @admin.display(description="started", ordering="pk")
     def started(self, run: CaseRun) -> str:
         return f"{shown_time(run.started_at)} UTC"
+
+    @admin.display(description="version", ordering="target")
+    def version(self, run: CaseRun) -> str:
+        return target_title(run.target)
+
+    @admin.display(description="started by", ordering="started_by__username")
+    def starter(self, run: CaseRun) -> str:
+        return account_cell(run.started_by) if run.started_by else "A build"
 
     @admin.display(description="state", ordering="state")
     def state_shown(self, run: CaseRun) -> SafeString:
@@ -197,6 +206,11 @@ def may_run(request: HttpRequest, run: CaseRun) -> bool:
 def is_active(run: CaseRun) -> bool:
     silent = timezone.now() - run.seen_at
     return run.state == CaseRun.State.RUNNING and silent < timedelta(seconds=SILENT_SECONDS)
+
+
+def target_title(target: str) -> str:
+    """Return the name of a run's draft or version, such as "Draft", "Live" or "Version 3"."""
+    return f"Version {target}" if target.isdecimal() else target.capitalize()
 
 
 def state_words(run: CaseRun) -> str:

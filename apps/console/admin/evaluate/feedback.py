@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.text import Truncator
+from django.utils.text import Truncator, capfirst
 from django.views.decorators.http import require_safe
 
 from apps.console.admin.callers import caller_names, shown_caller
@@ -32,7 +32,7 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 class FeedbackAdmin(Admin[Feedback]):
     list_display = (
         *("created_at", "application_version_shown", "rating_shown", "words", "person_shown"),
-        *("attachment", "state"),
+        *("attachment", "state_shown"),
     )
     list_filter = (
         *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
@@ -40,14 +40,14 @@ class FeedbackAdmin(Admin[Feedback]):
     )
     list_select_related = ("application",)
     search_fields = ("=application__slug", "=run", "comment")
-    search_help_text = "Words of a comment, the exact slug of an application, or the ID of a run."
+    search_help_text = "Comment, application slug or run ID"
     readonly_fields = (
-        *("application", "application_version", "person", "rating", "reason", "comment"),
+        *("application", "application_version", "person", "rating_word", "reason", "comment"),
         *("created_at", "updated_at", "actions_of"),
     )
     fieldsets = (
         (None, {"fields": ("state", "note")}),
-        ("Feedback of the user", {"fields": ("rating", "reason", "comment", "actions_of")}),
+        ("Feedback of the user", {"fields": ("rating_word", "reason", "comment", "actions_of")}),
         (
             "About",
             {
@@ -107,11 +107,15 @@ class FeedbackAdmin(Admin[Feedback]):
     @admin.display(description="application", ordering="application")
     def application_version_shown(self, row: Feedback) -> str:
         version = row.application_version
-        return two_lines(row.application, "" if version is None else f"version {version}")
+        return two_lines(row.application, "" if version is None else f"Version {version}")
 
     @admin.display(description="rating", ordering="rating")
     def rating_shown(self, row: Feedback) -> str:
-        return two_lines(row.get_rating_display(), row.get_reason_display())
+        return two_lines(capfirst(row.get_rating_display()), row.get_reason_display())
+
+    @admin.display(description="rating")
+    def rating_word(self, row: Feedback) -> str:
+        return capfirst(row.get_rating_display())
 
     @admin.display(description="user", ordering="bucket")
     def person_shown(self, row: Any) -> str | SafeString:
@@ -119,12 +123,16 @@ class FeedbackAdmin(Admin[Feedback]):
 
     @admin.display(description="comment")
     def words(self, row: Feedback) -> str:
-        return Truncator(row.comment).chars(SHOWN_CHARACTERS)
+        return Truncator(row.comment).chars(SHOWN_CHARACTERS) or NOTHING
 
     @admin.display(description="conversation")
     def attachment(self, row: Feedback) -> str:
         """Say whether the user attached the question and the answer."""
-        return NOTHING if row.transcript is None else "attached"
+        return NOTHING if row.transcript is None else "Attached"
+
+    @admin.display(description="state", ordering="state")
+    def state_shown(self, row: Feedback) -> str:
+        return capfirst(row.get_state_display())
 
     @admin.display(description="user or caller")
     def person(self, row: Feedback) -> str | SafeString:

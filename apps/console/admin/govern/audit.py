@@ -37,7 +37,7 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
     list_display_links = None
     list_filter = ("event", ("at", admin.DateFieldListFilter))
     search_fields = ("actor", "address", "application", "subject")
-    search_help_text = "An exact caller, user, address, application or subject."
+    search_help_text = "Exact caller, user, IP address or subject"
     ordering = ("-at", "-pk")
     show_full_result_count = False
     paginator = BoundedPaginator
@@ -80,7 +80,7 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
     @admin.display(description="subject", ordering="subject")
     def shown_subject(self, row: Any) -> str | SafeString:
-        return shown_caller(row.subject, row.names)
+        return shown_caller(row.subject, row.names) or NOTHING
 
     @admin.display(description="run or conversation")
     def context(self, row: Any) -> str | SafeString:

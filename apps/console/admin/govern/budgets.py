@@ -15,6 +15,7 @@ from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.urls import URLPattern
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import capfirst
 
 from apps.catalog.models import Application
 from apps.console.admin.callers import caller_names, person_name
@@ -88,7 +89,7 @@ class RaiseForm(forms.Form):
 @admin.register(Budget)
 class BudgetAdmin(RecordedAdmin[Budget]):
     form = BudgetForm
-    list_display = ("subject_name", "term", "limit_text", "bar", "renews")
+    list_display = ("subject_name", "window_shown", "limit_text", "bar", "renews")
     list_filter = ("subject_kind", "unit", "window")
     search_fields = (
         "user__username",
@@ -97,6 +98,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         "key__prefix",
         "application__slug",
     )
+    search_help_text = "User, team, key or application"
     list_select_related = ("user", "team__group", "key", "application")
     autocomplete_fields = ("user", "application")
     empty_labels = {
@@ -155,6 +157,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
     @admin.display(description="for", ordering="subject_kind")
     def subject_name(self, budget: Budget) -> str:
+        return capfirst(self.subject(budget))
+
+    def subject(self, budget: Budget) -> str:
         kind = budget.get_subject_kind_display()
         name = subject_title(budget)
         if budget.subject_kind == Budget.SubjectKind.RUN:
@@ -162,6 +167,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return f"{kind} {name}" if name else f"each {kind}"
 
     @admin.display(description="window", ordering="window")
+    def window_shown(self, budget: Budget) -> str:
+        return capfirst(self.term(budget))
+
     def term(self, budget: Budget) -> str:
         return f"{budget.get_window_display()}, {budget.time_zone}" if budget.window else "the run"
 
@@ -173,7 +181,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
     @admin.display(description="used")
     def bar(self, budget: Any) -> str | SafeString:
         if not budget.window:
-            return "by each run"
+            return "By each run"
         context = {
             "standing": next(iter(budget.statuses), None),
             "others": max(0, len(budget.statuses) - 1),
@@ -219,7 +227,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
             ],
             "form": form,
         }
-        title = f"Budget of {self.subject_name(budget)}, {self.term(budget)}"
+        title = f"Budget of {self.subject(budget)}, {self.term(budget)}"
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from apps.accounts.models import ClaimMapping
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.theme import Admin
 from apps.console.giving import givable_groups, may_give
 
@@ -32,6 +33,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
     list_filter = ("provider",)
     list_select_related = ("group",)
     search_fields = ("value", "group__name")
+    search_help_text = "Claim or group"
     autocomplete_fields = ("group",)
     fields = ("provider", "value", "group", "is_exclusive")
 
@@ -58,11 +60,28 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 class LinkedAccountAdmin(Admin[SocialAccount]):
     """Lists and unlinks users' accounts at identity providers."""
 
-    list_display = ("user", "provider", "uid", "date_joined", "last_login")
+    list_display = ("person", "provider_name", "uid_shown", "connected_at", "last_login")
     list_filter = ("provider",)
     list_select_related = ("user",)
     search_fields = ("user__username", "=uid")
-    fields = list_display
+    search_help_text = "Username or ID at the provider"
+    fields = ("user", "provider", "uid", "date_joined", "last_login")
+
+    @admin.display(description="user", ordering="user__username")
+    def person(self, account: SocialAccount) -> str:
+        return account_cell(account.user)
+
+    @admin.display(description="provider", ordering="provider")
+    def provider_name(self, account: SocialAccount) -> str:
+        return str(account.get_provider_account())
+
+    @admin.display(description="ID at the provider", ordering="uid")
+    def uid_shown(self, account: SocialAccount) -> str:
+        return str(account.uid)
+
+    @admin.display(description="connected", ordering="date_joined")
+    def connected_at(self, account: SocialAccount) -> Any:
+        return account.date_joined
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

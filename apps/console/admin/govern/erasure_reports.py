@@ -19,6 +19,7 @@ from apps.console.admin.theme import ReadOnlyAdmin
 class ErasureReportAdmin(ReadOnlyAdmin[ErasureReport]):
     list_display = ("account", "started_at", "finished_at", "requester", "outcome", "download")
     search_fields = ("=account", "=id")
+    search_help_text = "Account or report ID"
     fields = (
         *("account", "requester", "started_at", "finished_at", "outcome"),
         *("removed_counts", "retained_counts", "download"),

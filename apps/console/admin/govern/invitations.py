@@ -19,6 +19,7 @@ from apps.accounts.keys import new_keys
 from apps.accounts.models import Invitation
 from apps.accounts.secret_tokens import hash_of, new_token
 from apps.console.admin.govern.mail import send_message
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.theme import Admin
 
 
@@ -36,9 +37,10 @@ class InvitationForm(forms.ModelForm[Invitation]):
 @admin.register(Invitation)
 class InvitationAdmin(Admin[Invitation]):
     form = InvitationForm
-    list_display = ("__str__", "state", "is_sent", "used_by", "expires_at", "created_by")
+    list_display = ("__str__", "state", "is_sent", "user", "expires_at", "creator")
     list_select_related = ("used_by", "created_by")
     search_fields = ("email", "used_by__username")
+    search_help_text = "Email address or username"
     fields = ("email", "groups", "expires_at")
 
     def has_change_permission(self, request: HttpRequest, obj: Invitation | None = None) -> bool:
@@ -48,6 +50,14 @@ class InvitationAdmin(Admin[Invitation]):
         if db_field.name == "groups":
             options["queryset"] = offered_groups(request.user)
         return super().formfield_for_manytomany(db_field, request, **options)
+
+    @admin.display(description="used by", ordering="used_by__username")
+    def user(self, invitation: Invitation) -> str:
+        return account_cell(invitation.used_by)
+
+    @admin.display(description="created by", ordering="created_by__username")
+    def creator(self, invitation: Invitation) -> str:
+        return account_cell(invitation.created_by)
 
     @admin.display(description="state")
     def state(self, invitation: Invitation) -> str:

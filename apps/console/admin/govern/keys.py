@@ -53,6 +53,7 @@ class AdminKeyForm(forms.ModelForm[AbstractAPIKey]):
 class KeyAdmin(Admin[AbstractAPIKey]):
     form = AdminKeyForm
     search_fields = ("name", "prefix")
+    search_help_text = "Name or prefix"
     list_filter: tuple[Any, ...] = ("revoked",)
     actions = ("revoke",)
 

@@ -59,13 +59,26 @@ def account_of(bucket: str) -> Any:
     return None if place is None else get_user_model().objects.filter(pk=place[0]).first()
 
 
+class HoldFilter(admin.SimpleListFilter):
+    title = parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("active", "Active"), ("lifted", "Lifted")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LegalHold]) -> QuerySet[LegalHold]:
+        if not self.value():
+            return queryset
+        return queryset.filter(lifted_at__isnull=self.value() == "active")
+
+
 @admin.register(LegalHold)
 class LegalHoldAdmin(Admin[LegalHold]):
     form = LegalHoldForm
     list_display = ("held", "conversation", "reason", "placed_at", "placer", "lifted_at", "lifter")
     list_display_links = None
-    list_filter = (("lifted_at", admin.EmptyFieldListFilter),)
+    list_filter = (HoldFilter,)
     search_fields = ("=owner", "=conversation", "reason", "user__username")
+    search_help_text = "User, conversation ID or reason"
     autocomplete_fields = ("user",)
     empty_labels = {"user": "Choose a user"}
     actions = ("lift",)

@@ -23,6 +23,7 @@ from apps.accounts.keys import new_keys
 from apps.accounts.models import Program, ProgramConnection
 from apps.accounts.oauth import clients, programs
 from apps.accounts.oauth.connections import end_connections
+from apps.console.admin.callers import application_titles, shown_application
 from apps.console.admin.list_cells import account_cell, copied_text, two_lines
 from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin
 from apps.errors import Refused
@@ -234,7 +235,7 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
         ("team", admin.RelatedOnlyFieldListFilter),
     )
     search_fields = ("program__name", "=program__id", "user__username", "=slug")
-    search_help_text = "Program, client ID, username or application"
+    search_help_text = "Program, client ID, user or application"
     show_full_result_count = False
     paginator = BoundedPaginator
     actions = ("disconnect",)
@@ -245,6 +246,13 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup == "program__id" or bool(super().lookup_allowed(lookup, value, request))
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        titles = application_titles(row.slug for row in listed.result_list)
+        for row in listed.result_list:
+            row.titles = titles
+        return listed
+
     @admin.display(description="program", ordering="program__name")
     def named(self, row: ProgramConnection) -> str:
         return two_lines(row.program.name, row.program.pk)
@@ -254,8 +262,8 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
         return account_cell(row.user)
 
     @admin.display(description="application", ordering="slug")
-    def application(self, row: ProgramConnection) -> str:
-        return row.slug or "All"
+    def application(self, row: Any) -> str | SafeString:
+        return shown_application(row.slug, row.titles) if row.slug else "All"
 
     @admin.action(description="Disconnect the selected programs", permissions=("disconnect",))
     def disconnect(self, request: HttpRequest, chosen: QuerySet[ProgramConnection]) -> None:

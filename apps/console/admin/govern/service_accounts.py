@@ -81,6 +81,7 @@ class ServiceAccountAdmin(Admin[ServiceAccount]):
     list_display = ("__str__", "description", "is_open", "created_at")
     list_select_related = ("user",)
     search_fields = ("user__username", "description")
+    search_help_text = "Name or description"
     readonly_fields = ("account", "keys", "created_at")
 
     def get_fields(self, request: HttpRequest, obj: ServiceAccount | None = None) -> Any:

@@ -12,16 +12,18 @@ from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import SignUp
 from apps.accounts.sign_up import sign_up
 from apps.console.admin.govern.mail import send_message
+from apps.console.admin.list_cells import account_cell
 from apps.console.admin.theme import Admin
 
 
 @admin.register(SignUp)
 class SignUpAdmin(Admin[SignUp]):
-    list_display = ("user", "address", "is_confirmed", "is_approved", "created_at")
+    list_display = ("person", "address", "is_confirmed", "is_approved", "created_at")
     list_display_links = None
     list_filter = ("needs_approval", "needs_confirmation")
     list_select_related = ("user",)
     search_fields = ("user__username", "user__email")
+    search_help_text = "Username or email address"
     actions = ("approve", "refuse")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -34,6 +36,10 @@ class SignUpAdmin(Admin[SignUp]):
             for name, action in super().get_actions(request).items()
             if name != "delete_selected"
         }
+
+    @admin.display(description="user", ordering="user__username")
+    def person(self, waiting: SignUp) -> str:
+        return account_cell(waiting.user)
 
     @admin.display(description="email address", ordering="user__email")
     def address(self, waiting: SignUp) -> str:

@@ -76,6 +76,7 @@ class TeamAdmin(Admin[Team]):
     list_display = ("__str__", "members_count", "administrators_count", "visibility", "prompt")
     list_select_related = ("group",)
     search_fields = ("group__name",)
+    search_help_text = "Name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Team]:
         rows: QuerySet[Team] = super().get_queryset(request)

@@ -120,6 +120,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
     change_password_form = theme.AdminPasswordChangeForm
     list_display = ("person", "email", "groups_named", "is_staff", "is_active", "last_login")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    search_help_text = "Name, username or email address"
     actions = ("remove_second_factors",)
     change_form_outer_after_template = "admin/auth/user/access.html"
 
@@ -225,6 +226,7 @@ def is_service(account: User) -> bool:
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
     list_display = ("name", "members", "permissions_count")
+    search_help_text = "Name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         rows: QuerySet[Group] = super().get_queryset(request)

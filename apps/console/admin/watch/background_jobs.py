@@ -19,8 +19,8 @@ from apps.accounts.audit import AuditEvent, Event
 from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
 from apps.chores import Chore
-from apps.console.admin.link_choices import link_choices
 from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.link_choices import link_choices
 from apps.integers import read_integer
 from apps.tasks import failures, kinds
 from apps.tasks.chore_task import enqueue_chore, find_chore
@@ -163,7 +163,7 @@ def facts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     for state, title in TITLES.items():
         yield title, f"{counts[state]:,}"
     since = queue().waiting_since()
-    yield "Oldest due job", "none" if since is None else words_of(timezone.now() - since)
+    yield "Oldest due job", "None" if since is None else words_of(timezone.now() - since)
 
 
 def words_of(time: timedelta) -> str:

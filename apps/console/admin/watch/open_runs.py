@@ -91,7 +91,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     list_display_links = None
     list_filter = (RunStateFilter, ApplicationFilter)
     search_fields = ("=application", "=bucket")
-    search_help_text = "The exact name of an application or a caller."
+    search_help_text = "Application slug or caller ID"
     ordering = ("started_at",)
     actions = ("stop_selected",)
     list_before_template = "admin/runs/before.html"
@@ -131,7 +131,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
 
     @admin.display(description="state", ordering="status")
     def state(self, run: Run) -> str:
-        return "stopping" if run.is_stop_requested else run.get_status_display().lower()
+        return "Stopping" if run.is_stop_requested else run.get_status_display()
 
     @admin.display(description="since")
     def since(self, run: Run) -> datetime:
@@ -145,7 +145,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     @admin.display(description="waiting for")
     def waits_for(self, run: Any) -> str | SafeString:
         if run.status == Run.Status.QUEUED:
-            return "room"
+            return "A free slot"
         is_going = run.status == Run.Status.RUNNING
         asking = (one for one in run.asking if not is_going or one.kind == NON_PAUSING_KIND)
         lines = ((self.question_link(run, interaction),) for interaction in asking)

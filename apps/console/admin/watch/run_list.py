@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import PAGE_VAR
+from django.contrib.admin.views.main import ERROR_FLAG, PAGE_VAR
 from django.core.paginator import InvalidPage, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -17,6 +17,7 @@ from apps.console.admin.callers import (
     shown_caller,
 )
 from apps.console.admin.theme import RowList
+from apps.console.link_choices import LinkChoices, link_choices
 from apps.console.operator_rights import visible_applications
 from apps.console.run_search import (
     HOURS,
@@ -31,13 +32,12 @@ from apps.live import doors
 from apps.live.run_summary import RunSummary
 
 TEXTS = {
-    "q": ("Error reference, run, user or application", "1a2b3c4d"),
     "user": ("User or caller", "anna"),
     "version": ("Version", "3"),
     "tool": ("Tool", "search"),
     "error": ("Error", "status 429"),
 }
-"""The label and an example for each text field in the search form."""
+"""The label and an example for each filter that is a text field."""
 
 
 class RunList(RowList):
@@ -88,10 +88,14 @@ class RunList(RowList):
         """True if the search has any condition other than the search text."""
         return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
-    def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
-        chosen = self.params.get(name, "")
-        known = options if chosen in ("", *options) else {**options, chosen: chosen}
-        return {"name": name, "label": label, "chosen": chosen, "options": known}
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The parameters that a submitted form with the text fields replaces."""
+        return (*TEXTS, PAGE_VAR, ERROR_FLAG)
+
+    @property
+    def filled_fields(self) -> int:
+        return sum(bool(self.params.get(name)) for name in TEXTS)
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
@@ -108,18 +112,24 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
     return found
 
 
-def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the select inputs for the search form."""
+def filters(request: HttpRequest) -> list[tuple[str, LinkChoices]]:
+    """Return the label and the values of each filter that is a list of links."""
     applications = distinct_titles(visible_applications(request).order_by("title"))
+    offered: Mapping[str, tuple[str, Mapping[str, str]]] = {
+        "application": ("Application", applications),
+        "status": ("State", STATES),
+        "door": ("Source", doors.LABELS),
+        "hours": ("Started", {name: f"In the last {title}" for name, title in HOURS.items()}),
+    }
     return [
-        listed.choices_of("application", "Application", applications),
-        listed.choices_of("status", "State", STATES),
-        listed.choices_of("door", "Source", doors.LABELS),
-        listed.choices_of("hours", "Started in the last", HOURS),
+        (label, link_choices(request, name, with_chosen(titles, request.GET.get(name, ""))))
+        for name, (label, titles) in offered.items()
     ]
 
 
-def preserved_parameters(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the URL parameters that a new search preserves, such as the order."""
-    left = (*PARAMETERS, PAGE_VAR, "e")
-    return [(name, str(value)) for name, value in request.GET.items() if name not in left]
+def with_chosen(titles: Mapping[str, str], chosen: str) -> Mapping[str, str]:
+    """Return the titles of the values, after "All". Include a chosen value that is unknown, such as
+    a deleted application.
+    """
+    known = {"": "All", **titles}
+    return known if chosen in known else {**known, chosen: chosen}

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.console.admin.callers import caller_names, shown_caller, title_of
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
-from apps.console.admin.theme import ReadOnlyAdmin, SearchedSelect
+from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_links import links_of
-from apps.console.admin.watch.run_list import RunList, preserved_parameters, selects, with_figures
+from apps.console.admin.watch.run_list import RunList, filters, with_figures
 from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import of_seen
@@ -75,7 +75,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     )
     ordering = ("-started_at",)
     sortable_by = ("started_at", "took")
-    list_before_template = "admin/runs/search.html"
+    change_list_template = "admin/runs/change_list.html"
+    list_before_template = "admin/runs/notices.html"
+    search_help_text = "Error reference, run, user or application"
     change_form_before_template = "admin/runs/beginning.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
     readonly_fields = (
@@ -124,12 +126,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return RunList
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        media = {"media": self.media + SearchedSelect().media}
-        page: HttpResponse = super().changelist_view(request, {**media, **(extra_context or {})})
-        context = getattr(page, "context_data", None) or {}
-        if listed := context.get("cl"):
-            context["selects"] = selects(request, listed)
-            context["kept"] = preserved_parameters(request)
+        context = {"filters": filters(request), **(extra_context or {})}
+        page: HttpResponse = super().changelist_view(request, context)
         return page
 
     def change_view(

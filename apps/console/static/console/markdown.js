@@ -1,4 +1,4 @@
-// Renders Markdown as on the chat page. Until then, the same text is shown unformatted.
+// Renders Markdown as on the chat page. Until then, styles hide the text (`pre[data-markdown]` in admin.css).
 
 /** @param {ParentNode} place */
 export async function render(place) {

@@ -85,7 +85,7 @@ def test_a_search_finds_what_the_tool_finds_and_shows_it_as_text(admin_client, p
     assert 'value="late &lt;i&gt;check-out"' in found
     assert "<b>20" not in found
     assert "Dogs stay free." not in found
-    assert "No results." in nothing
+    assert "Nothing found for" in nothing
 
 
 def test_files_of_the_owner_are_shown_to_nobody_else(admin_client, process):

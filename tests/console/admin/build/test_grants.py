@@ -57,5 +57,5 @@ def test_the_list_says_for_whom_each_one_is_in_the_same_queries(client, applicat
     said = {row.slug: answer.context["cl"].model_admin.for_whom(row) for row in rows}
     assert number_of(many) == number_of(few)
     assert {said[slug] for slug in said if slug.startswith("more")} == {"1 person, 1 group"}
-    assert (said["everybody"], said["members"]) == ("everyone", "signed-in users")
-    assert said["travel"] == "only its owner"
+    assert (said["everybody"], said["members"]) == ("Everyone", "Signed-in users")
+    assert said["travel"] == "Only its owner"

@@ -249,7 +249,7 @@ def test_a_draft_takes_over_the_live_version_field_by_field(client):
 # --- Many rows -------------------------------------------------------------------------------------
 
 
-MOST_QUERIES = 15
+MOST_QUERIES = 17
 PAGES = (
     LIST,
     f"{LIST}?state=changed",

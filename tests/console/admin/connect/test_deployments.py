@@ -558,9 +558,9 @@ def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, monkeypatch):
     admin_client.post(LIST, {"action": "close_breakers", "_selected_action": [a.pk, b.pk]})
     after = breakers_shown(admin_client)
 
-    assert before["a"].startswith("open until ")
-    assert (before["b"], before["e"]) == ("closed", "none")
-    assert after == {"a": "closed", "b": "closed", "e": "none"}
+    assert before["a"].startswith("Open until ")
+    assert (before["b"], before["e"]) == ("Closed", "None")
+    assert after == {"a": "Closed", "b": "Closed", "e": "None"}
 
 
 def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, monkeypatch):
@@ -570,7 +570,7 @@ def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, m
 
     row.save()
 
-    assert breakers_shown(admin_client) == {"a": "closed"}
+    assert breakers_shown(admin_client) == {"a": "Closed"}
 
 
 def test_before_a_deployment_goes_those_that_rely_on_it_are_named(admin_client):

@@ -195,7 +195,7 @@ async def test_a_server_is_started_and_its_state_shown():
     assert "Sessions: connected" in page
     assert "operator" in page
     assert "add, move" in page
-    assert "connected" in rows
+    assert "Connected" in rows
 
 
 async def test_a_server_that_dies_tells_its_last_words_and_is_reconnected():

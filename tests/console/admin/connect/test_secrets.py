@@ -203,7 +203,7 @@ def test_the_page_of_a_secret_tells_why_vault_cannot_be_read(admin_client, setti
     listed = admin_client.get(LIST).text
 
     assert "Vault cannot be read at secret/data/shop: " in page
-    assert "in Vault" in listed
+    assert "In Vault" in listed
     assert REFERENCE not in page + listed
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import Group
 
 from apps.accounts.models import Team
+from apps.catalog.saved_prompts import SavedPrompt
 
 pytestmark = [pytest.mark.django_db]
 
@@ -17,9 +18,10 @@ def test_a_team_more_in_the_filter_costs_no_query(
 ):
     for number in range(20):
         Team.objects.create(group=Group.objects.create(name=f"Team {number}"))
+    SavedPrompt.objects.create(name="tea", title="Tea", text="Tea?", team=Team.objects.last())
     admin_client.get("/admin/catalog/savedprompt/")
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(15):
         page = admin_client.get("/admin/catalog/savedprompt/")
 
     assert "Team 19" in page.text

@@ -191,7 +191,7 @@ def test_an_application_can_require_its_cases_and_a_list_costs_few_queries(
         CaseResult.objects.create(run=run, case=case, name=case.name, passed=True)
 
     client.get(LIST)  # keeps the session
-    with django_assert_max_num_queries(17):
+    with django_assert_max_num_queries(19):
         page = client.get(f"{LIST}?application=travel")
     asked = {"application": "travel", "requires_cases": "on"}
     client.post(f"{LIST}require/", asked)

@@ -92,7 +92,7 @@ def test_the_list_shows_whether_the_conversation_is_attached(client, operator):
     listed = client.get(LIST).text
 
     cells = re.findall(r"field-attachment[^>]*>\s*([^<\s]+)<", listed)
-    assert sorted(cells) == ["attached", NOTHING]
+    assert sorted(cells) == ["Attached", NOTHING]
 
 
 def test_a_case_is_made_of_what_was_sent_along(client, operator):

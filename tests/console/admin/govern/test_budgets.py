@@ -105,7 +105,7 @@ def test_the_list_shows_how_much_is_used(client, operator):
 
     assert "85 %, 150 left" in page
     assert "50 %, 5 left</a> and 1 more" in page
-    assert "by each run" in page
+    assert "By each run" in page
 
 
 def test_the_list_names_people_and_applications_by_their_titles(client, operator):
@@ -120,10 +120,10 @@ def test_the_list_names_people_and_applications_by_their_titles(client, operator
 
     admin = context["cl"].model_admin
     assert {admin.subject_name(row) for row in context["cl"].result_list} == {
-        "user Lena Marković",
-        "application Support desk",
-        "each run of Support desk",
-        "each user",
+        "User Lena Marković",
+        "Application Support desk",
+        "Each run of Support desk",
+        "Each user",
     }
 
 

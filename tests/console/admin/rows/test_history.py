@@ -371,14 +371,14 @@ def test_pages_of_a_long_history_take_few_queries(client, django_assert_max_num_
         application.save()
     base = f"{LIST}{application.pk}/history/"
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         page = words(client.get(base))
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         client.get(f"{base}?page=3")
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         client.get(change_page(last()))
     Application.objects.all().delete()
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         client.get(f"{LIST}deleted/")
 
     assert "1 to 50 of 121" in page

@@ -80,9 +80,9 @@ def test_open_runs_are_listed_with_who_where_and_what_for(client):
     link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
     words = link.format(answer_page(asked), "approval: Pay &lt;b&gt;5&lt;/b&gt;")
     assert rows == [
-        ("anna", "running", "", "host-1"),
-        ("key Nightly", "queued", "room", ""),
-        ("visitor 1", "waiting", words, ""),
+        ("anna", "Running", "", "host-1"),
+        ("key Nightly", "Queued", "A free slot", ""),
+        ("visitor 1", "Waiting", words, ""),
     ]
     assert page.since(answer.context["cl"].result_list[0]) == began
     only = client.get(f"{PAGE}?status=waiting").context["cl"].result_list

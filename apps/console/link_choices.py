@@ -23,6 +23,11 @@ class LinkChoices:
     def chosen(self) -> str:
         return next((one.title for one in self.options if one.is_chosen), self.options[0].title)
 
+    @property
+    def is_narrowed(self) -> bool:
+        """True if a value other than the first is chosen. The first one selects all rows."""
+        return any(one.is_chosen for one in self.options[1:])
+
 
 def link_choices(request: HttpRequest, name: str, titles: Mapping[str, str]) -> LinkChoices:
     """Return a link for each value of the query parameter. The other parameters remain, except for
@@ -32,7 +37,8 @@ def link_choices(request: HttpRequest, name: str, titles: Mapping[str, str]) -> 
     options = []
     for one, title in titles.items():
         query = request.GET.copy()
-        query.pop("page", None)
+        for page in ("page", "p"):
+            query.pop(page, None)
         query[name] = one
         if not one:
             del query[name]
