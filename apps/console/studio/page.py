@@ -165,7 +165,7 @@ def general(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def moment(at: datetime) -> str:
-    return date_format(localtime(at), "j F Y, H:i")
+    return date_format(localtime(at), "DATETIME_FORMAT")
 
 
 def version_facts(row: Application) -> Facts:
@@ -178,7 +178,7 @@ def version_facts(row: Application) -> Facts:
         ]
         when = moment(version.published_at)
         name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
-        found.append((name, f"{version.note}. {version.who}, {when}"))
+        found.append((name, f"{version.note} · {version.who} · {when}"))
     return found
 
 

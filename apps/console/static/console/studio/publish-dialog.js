@@ -1,94 +1,156 @@
-// The panel for publishing, or for requesting it: the changes, the note for the version, and its audience.
+// The dialog for publishing, or for requesting it: the changes, the checks, the note for the version, and its audience.
 
 import { button, element, newId, quiet } from "./elements.js";
-import { fieldLabel } from "./field-labels.js";
+import { changedPlace } from "./breadcrumbs.js";
+import { issueList } from "./issues.js";
+import { part } from "../parts.js";
 
 /**
- * @import { Difference, Json, Pair } from "./data.js"
+ * @import { Difference, Pair } from "./data.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {{message: string, is_outdated?: boolean}} Refusal
  *
  * @typedef {object} Publishing
- * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the response if publishing was refused
- * @property {() => void} close
- * @property {boolean} [isRequest] the panel requests publishing by another user
- * @property {((words: string) => unknown) | null} [sendBack] sends back another user's request
+ * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<Refusal | null>} send publishes and closes the dialog, unless it is refused
+ * @property {((words: string) => Promise<Refusal | null>) | null} sendBack sends back another user's request
+ * @property {(path: string) => unknown} goTo opens the field of an issue
+ * @property {() => void} cancel
+ * @property {boolean} isRequest the dialog requests publishing by another user
  */
 
-export class PublishPanel {
-  /**
-   * @param {Difference[]} differences @param {Json} manifest of the draft @param {number} number of the live version @param {Publishing} publishing
-   */
-  constructor(differences, manifest, number, { send, close, isRequest = false, sendBack = null }) {
+export class PublishDialog {
+  /** @type {HTMLDialogElement | null} */
+  #shown = null;
+
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+  }
+
+  get isOpen() {
+    return this.#shown !== null;
+  }
+
+  close() {
+    this.#shown?.close();
+    this.#shown?.remove();
+    this.#shown = null;
+  }
+
+  /** @param {Difference[]} differences @param {Publishing} publishing */
+  show(differences, { send, sendBack, goTo, cancel, isRequest }) {
+    this.close();
+    const { number } = this.store.state;
     const id = newId("note");
-    this.note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
+    const note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
-    let isOver = false;
+    const problem = element("p", { class: "studio-error", role: "alert" });
     const publish = element("button", { class: "console-button console-primary" }, isRequest ? "Request publishing" : "Publish");
+    const leave = () => {
+      this.close();
+      cancel();
+    };
+    let isOver = false;
     /** @param {Event} event */
     const submit = async (event) => {
       event.preventDefault();
       publish.disabled = true;
-      const answer = await send({ note: this.note.value, only_new: onlyNew.checked, is_over: isOver });
+      problem.textContent = "";
+      const refusal = await send({ note: note.value, only_new: onlyNew.checked, is_over: isOver });
       publish.disabled = false;
-      if (!answer.is_outdated) return;
+      problem.textContent = refusal?.message ?? "";
+      checks.replaceChildren(...this.checks(goTo));
+      if (!refusal?.is_outdated) return;
       isOver = true;
       publish.textContent = "Replace it";
     };
-    const places = differences.length === 1 ? "1 change" : `${differences.length} changes`;
-    this.root = element(
-      "form",
-      { class: "studio-publish", onsubmit: submit },
-      element("h2", {}, heading(isRequest, number)),
-      number ? element("details", { class: "studio-fold", open: differences.length < 6 }, element("summary", {}, places), list(differences, manifest)) : "",
-      element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), this.note),
-      isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : whoGetsIt(number, onlyNew),
-      element("p", { class: "studio-actions" }, publish, button("Not yet", close)),
-      sendBack ? backPart(sendBack) : "",
+    const checks = element("section", {}, ...this.checks(goTo));
+    const heading = newId("publish");
+    const dialog = element(
+      "dialog",
+      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, oncancel: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        leave();
+      } },
+      element(
+        "form",
+        { class: "studio-publish", onsubmit: submit },
+        element("h2", { id: heading }, titleOf(isRequest, number)),
+        element(
+          "div",
+          // It scrolls, so it must be focusable.
+          { class: "studio-review", tabIndex: 0, role: "region", "aria-label": "Changes and checks" },
+          number ? this.changes(differences) : "",
+          checks,
+          sendBack ? backPart(sendBack, problem) : "",
+        ),
+        element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), note),
+        isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : audience(number, onlyNew),
+        problem,
+        element("p", { class: "studio-actions" }, button("Cancel", leave), publish),
+      ),
     );
-    this.root.addEventListener("keydown", ({ key }) => key === "Escape" && close());
+    this.#shown = dialog;
+    part(document, "[data-studio]", HTMLElement).append(dialog);
+    dialog.showModal();
+    note.focus();
+  }
+
+  /** @param {Difference[]} differences */
+  changes(differences) {
+    const title = differences.length === 1 ? "1 change" : `${differences.length} changes`;
+    return element("section", {}, element("h3", {}, title), element("dl", { class: "studio-differences" }, ...differences.flatMap((one) => this.change(one))));
+  }
+
+  /** The field with its path as a detail; only the path if the studio has no field. @param {Difference} difference */
+  change({ path, kind, before, after, lines }) {
+    const place = changedPlace({ path, kind }, this.store);
+    const name = place ? element("strong", { title: path }, place) : element("code", {}, path);
+    return [
+      element("dt", {}, name, " ", element("span", { class: "studio-quiet" }, kind)),
+      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
+    ];
+  }
+
+  /** @param {(path: string) => unknown} goTo */
+  checks(goTo) {
+    const follow = (/** @type {string} */ path) => {
+      this.close();
+      goTo(path);
+    };
+    const { findings } = this.store;
+    return [element("h3", {}, "Checks"), findings.length ? issueList(this.store, follow) : quiet("No issues")];
   }
 }
 
 /** @param {boolean} isRequest @param {number} number */
-function heading(isRequest, number) {
+function titleOf(isRequest, number) {
   if (isRequest) return "Request publishing";
   return number ? `Publish version ${number + 1}` : "Publish the first version";
 }
 
 /** @param {number} number @param {HTMLInputElement} onlyNew */
-const whoGetsIt = (number, onlyNew) =>
+const audience = (number, onlyNew) =>
   number
     ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
     : quiet("The application then answers requests. Access defines who can use it.");
 
-/** A comment for the requester, instead of publishing. @param {(words: string) => unknown} sendBack */
-function backPart(sendBack) {
+/** A comment for the requester, instead of publishing. @param {NonNullable<Publishing["sendBack"]>} sendBack @param {HTMLElement} problem */
+function backPart(sendBack, problem) {
   const id = newId("words");
   const words = element("textarea", { id, rows: 3, maxLength: 2000 });
+  const send = async () => {
+    const refusal = await sendBack(words.value);
+    problem.textContent = refusal?.message ?? "";
+  };
   return element(
     "details",
     { class: "studio-fold" },
     element("summary", {}, "Send back"),
     element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Required changes"), words),
-    button("Send back", () => sendBack(words.value)),
+    button("Send back", send),
   );
-}
-
-/** @param {Difference[]} differences @param {Json} manifest */
-function list(differences, manifest) {
-  return element(
-    "dl",
-    { class: "studio-differences" },
-    ...differences.flatMap(({ path, kind, before, after, lines }) => [
-      element("dt", {}, changedField({ path, kind }, manifest), " ", element("span", { class: "studio-quiet" }, kind)),
-      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
-    ]),
-  );
-}
-
-/** The label of the field, with its path as a detail; only the path if it has no label. @param {{path: string, kind: string}} difference @param {Json} manifest */
-function changedField(difference, manifest) {
-  const label = fieldLabel(difference, manifest);
-  return label ? element("strong", { title: difference.path }, label) : element("code", {}, difference.path);
 }
 
 /** @param {string} kind @param {string} before @param {string} after */

@@ -42,6 +42,7 @@ class Studio {
       if (what === "findings") this.markMenu();
       if (what === "stored") this.redraw();
     });
+    document.addEventListener("visibilitychange", () => document.hidden || this.store.renewChoices());
     this.panel.addEventListener("focusout", ({ relatedTarget }) => {
       const isLeft = !(relatedTarget instanceof Node && this.panel.contains(relatedTarget));
       if (isLeft && this.isOutdated) this.open(this.section);
