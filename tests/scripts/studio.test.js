@@ -466,7 +466,7 @@ test("the card of a toolset shows whether users can switch it, and changes that"
   });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
-  await tab.shows(".studio-toolset > .studio-quiet", "Predefined · users can turn it on");
+  await tab.shows(".studio-toolset header .studio-quiet", "Predefined · users can turn it on");
 
   tab.find(".studio-toolset summary").click();
   tab.choose(await tab.field("Switch for users"), "on");
@@ -634,7 +634,7 @@ test("a change is named as its field in the studio, and by its path if the studi
   );
   assert.deepEqual(
     ["(title)", "skills/tone/SKILL.md", "orchestrator.deployment", "tool_sets[0].base_url.host", "hooks[0].url", "orchestrator", ""].map((path) => issuePlace(path, draft)),
-    ["Instructions › Title", "Skills › tone › SKILL.md", "Model", "Tools › Weather › Service URL", "Behavior", "orchestrator", "All fields"],
+    ["Instructions › Title", "Skills › tone › SKILL.md", "Model", "Tools › Weather › Service URL › host", "Behavior › hooks[0].url", "orchestrator", "All fields"],
   );
 });
 

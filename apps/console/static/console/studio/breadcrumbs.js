@@ -35,19 +35,20 @@ export function changedPlace({ path, kind }, draft) {
 }
 
 /**
- * The place of an issue: its field, or else the field or section around it.
+ * The place of an issue: its field, or else the field or section around it with the rest of the path.
  * @param {string} path @param {Named} draft
  */
 export function issuePlace(path, draft) {
   if (path.startsWith("skills/")) return ["Skills", ...path.split("/").slice(1)].join(STEP);
   const parts = split(path);
-  const around = parts.map((_, index) => join(parts.slice(0, parts.length - index))).slice(1);
-  for (const one of [path, ...around]) {
-    const place = changedPlace({ path: one, kind: "" }, draft);
-    if (place) return place;
+  for (let length = parts.length; length > 0; length -= 1) {
+    const rest = join(parts.slice(length));
+    const place = changedPlace({ path: rest ? join(parts.slice(0, length)) : path, kind: "" }, draft);
+    if (place) return [place, rest].filter(Boolean).join(STEP);
   }
   const section = sectionOf(path);
-  return section === allFields && path ? path : section.title;
+  if (section === allFields) return path || section.title;
+  return section.paths?.includes(path) ? section.title : [section.title, path].join(STEP);
 }
 
 /** @param {string} path @param {Named} draft @param {boolean} [isRemoved] the index of a removed item is that of the old manifest */

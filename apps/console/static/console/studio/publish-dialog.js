@@ -166,6 +166,10 @@ const changedValue = (kind, before, after) =>
 /** @type {Record<string, "ins" | "del">} */
 const NAMES = { added: "ins", removed: "del" };
 
-/** @param {Pair[]} lines */
+/** Omitted lines are an ellipsis. @param {Pair[]} lines */
 const changedLines = (lines) =>
-  element("div", { class: "content-difference" }, ...lines.map(([kind, text]) => element(NAMES[kind] ?? "span", {}, text)));
+  element(
+    "div",
+    { class: "content-difference" },
+    ...lines.map(([kind, text], index) => (kind === "place" ? index > 0 && element("span", {}, "…") : element(NAMES[kind] ?? "span", {}, text))),
+  );

@@ -226,7 +226,7 @@ function card(store, { type }, index, list, redraw) {
   return element(
     "fieldset",
     { class: "studio-card", "data-context": String(index) },
-    ...cardHead(KINDS[type] ?? type ?? "Context", button("Remove", remove, { "aria-label": `Remove context ${index + 1}` })),
+    ...cardHead(`Context ${index + 1}: ${(KINDS[type] ?? type ?? "").toLowerCase()}`, button("Remove", remove, { "aria-label": `Remove context ${index + 1}` })),
     ...(type in KINDS ? fields : [quiet("This kind is edited in All fields."), findings(store, path)]),
   );
 }
