@@ -116,8 +116,10 @@ export class ChoiceList extends LitElement {
     else this.open();
   }
 
+  /** A list that was just added is drawn first. */
   focus() {
-    this.#button?.focus();
+    if (this.#button) this.#button.focus();
+    else void this.updateComplete.then(() => this.#button?.focus());
   }
 
   /** Runs immediately, because the next key is meant for the list. */

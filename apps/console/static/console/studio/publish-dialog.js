@@ -33,9 +33,10 @@ export class PublishDialog {
   }
 
   close() {
-    this.#shown?.close();
-    this.#shown?.remove();
+    const dialog = this.#shown;
     this.#shown = null;
+    dialog?.close();
+    dialog?.remove();
   }
 
   /** @param {Difference[]} differences @param {Publishing} publishing */
@@ -69,10 +70,8 @@ export class PublishDialog {
     const heading = newId("publish");
     const dialog = element(
       "dialog",
-      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, oncancel: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        leave();
-      } },
+      // Escape closes it too.
+      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, onclose: () => this.isOpen && leave() },
       element(
         "form",
         { class: "studio-publish", onsubmit: submit },

@@ -184,27 +184,29 @@ function variables(store, textarea) {
 /** @param {Store} store @param {Choices} choices @param {() => void} redraw */
 function predefined(store, choices, redraw) {
   const path = `${PATH}.template`;
-  const { prompts, add: { content: add } } = choices;
-  const chosen = prompts.find(({ name }) => name === store.get(path));
+  const { content: add } = choices.add;
+  const shown = element("div", { class: "studio-body" });
+  const show = () => {
+    const text = choices.prompts.find(({ name }) => name === store.get(path))?.text;
+    shown.replaceChildren();
+    if (text === undefined) return;
+    const own = () => {
+      store.change(PATH, { type: "custom", content: text, variables: {} });
+      redraw();
+    };
+    shown.append(element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, text), paragraph(button("Copy and edit", own)));
+  };
   const pick = pickerField(store, {
     path,
     choices: () => promptChoices(choices),
     empty: "Choose one",
     none: "No prompts installed yet.",
     add: add && ["Add a prompt", add],
-    onchange: redraw,
+    onchange: show,
     help: "Shared by all applications that use it. It changes with the predefined content.",
   });
-  if (!chosen) return [pick];
-  const own = () => {
-    store.change(PATH, { type: "custom", content: chosen.text, variables: {} });
-    redraw();
-  };
-  return [
-    pick,
-    element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, chosen.text),
-    paragraph(button("Copy and edit", own)),
-  ];
+  show();
+  return [pick, shown];
 }
 
 /** @param {Store} store */

@@ -70,6 +70,7 @@ function picker(store, choices, redraw) {
     onchange: (value) => {
       store.change(ID, value || undefined);
       redraw();
+      focusOn("[data-section] choice-list");
     },
     help: "Called like a model, with its own prompt and tools.",
   });

@@ -231,7 +231,7 @@ export function addBar(store, choices, added) {
       if (wasOpen) return;
       one.setAttribute("aria-expanded", "true");
       place.append(element("div", { class: "studio-card", role: "group", "aria-label": title }, ...make(store, choices, done)));
-      parts(place, "input, textarea, select, button", HTMLElement)[0]?.focus();
+      parts(place, "input, textarea, choice-list, button", HTMLElement)[0]?.focus();
     }, { "aria-expanded": "false" });
     return one;
   });
