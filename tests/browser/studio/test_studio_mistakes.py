@@ -110,7 +110,7 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     expect(tool.get_by_text("the model would see a second tool named 'shop_find'")).to_be_visible()
 
     page.get_by_role("button", name="Another application", exact=True).click()
-    pick(page, "Deployment", "asks-back")
+    pick(page, "Deployment", "Asks back")
     page.get_by_role("button", name="Add", exact=True).click()
     loop = page.locator("[data-tool='asks-back']")
     loop.get_by_text("(1 error)").click()

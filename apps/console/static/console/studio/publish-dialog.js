@@ -68,10 +68,11 @@ export class PublishDialog {
     };
     const checks = element("section", {}, ...this.checks(goTo));
     const heading = newId("publish");
+    /** @type {HTMLDialogElement} */
     const dialog = element(
       "dialog",
       // Escape closes it too.
-      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, onclose: () => this.isOpen && leave() },
+      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, onclose: () => this.#shown === dialog && leave() },
       element(
         "form",
         { class: "studio-publish", onsubmit: submit },

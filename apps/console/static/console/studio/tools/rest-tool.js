@@ -76,7 +76,7 @@ function* fields(store, index, parts, tool, choices) {
     yield textField(store, { path: path("display", "stage", "name"), placeholder: "The toolset's name" });
   }
   if (tool.deployment_id !== undefined) {
-    yield pickerField(store, { path: path("deployment_id"), choices: () => callableChoices(choices) });
+    yield pickerField(store, { path: path("deployment_id"), choices: () => callableChoices(choices), empty: "Choose one" });
   }
   if (!tool.template_name) yield approvalField(store, path(), "Toolset default");
   if (tool.open_ai_tool) yield fallbackField(store, path());
