@@ -473,6 +473,7 @@ UNFOLD = {
     "STYLES": [
         lambda request: static("chat/styles/tokens.css"),
         lambda request: static("chat/styles/selects.css"),
+        lambda request: static("chat/styles/icons.css"),
         lambda request: static("chat/styles/popovers.css"),
         lambda request: static("chat/styles/account-menu.css"),
         lambda request: static("console/admin.css"),

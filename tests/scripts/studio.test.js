@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Network } from "./support/network.js";
 import { openTab, openWindow, textOf } from "./support/tab.js";
-import { plain, settle, until } from "./support/until.js";
+import { found, plain, settle, until } from "./support/until.js";
 
 const ADDRESS = "/admin/catalog/application/1/studio/";
 const STATE = { name: "draft", title: "Draft", number: 1, has_draft: true, can_discard: true, can_publish: true, takes_two: false, notice: "", take_over: "" };
@@ -117,9 +117,9 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 });
 
 /** The page of the studio. */
-async function openStudio(t, { hash = "#starters", findings = [], registered = [], change } = {}) {
+async function openStudio(t, { hash = "#starters", findings = [], offered = {}, change } = {}) {
   const network = new Network();
-  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered, add: {} };
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
   const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
@@ -164,10 +164,11 @@ test("the menu and the bar count the mistakes, and the bar lists them", async (t
   tab.find(".studio-checked").click();
   await tab.shows(
     ".studio-details li",
-    "Error conversation_starters.starters[0].text is empty",
-    "Error conversation_starters.starters[1].text is empty",
-    "Warning orchestrator.deployment is slow",
+    "Error Starters › Starter 1 › Question is empty",
+    "Error Starters › Starter 2 › Question is empty",
+    "Warning Model is slow",
   );
+  assert.equal(tab.find(".studio-details a").title, "orchestrator.deployment");
 });
 
 test("a mistake is shown at its field", async (t) => {
@@ -333,17 +334,77 @@ test("links that leave the studio open another tab", async (t) => {
   assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
 });
 
-test("a registered server is chosen by its name, with those of its tools that are ticked", async (t) => {
+/** Choose an option in the list of a field for named things. */
+async function pick(tab, field, option) {
+  await tab.click(new RegExp(`^${field}:`));
+  const listed = await found(() => tab.all(`[role=listbox][aria-label="${field}"] [role=option]`).find((one) => textOf(one).startsWith(option)));
+  listed.click();
+}
+
+test("an application is found in a list with search, and a list without choices leads to the form for one", async (t) => {
+  const applications = Array.from({ length: 9 }, (_, at) => ({ id: `desk-${at}`, name: `Desk ${at}` }));
+  const tab = await openStudio(t, { hash: "#tools", offered: { applications, add: { address: "/register/" } } });
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+  await tab.appears("[data-add]", "Another application");
+  await tab.click("An MCP server");
+  const group = tab.find("[role=group][aria-label='An MCP server']");
+  assert.equal(group.querySelector("choice-list").hidden, true);
+  assert.ok(textOf(group).includes("No servers registered yet.Register a server for all applications"));
+
+  await tab.click("Another application");
+  assert.equal((await tab.appears("[role=group] > p > button", "Add")).disabled, true);
+  await tab.click("Deployment: Choose one");
+  const search = tab.find("choice-list [type=search]");
+  assert.equal(tab.focused, search);
+  tab.fill(search, "desk 7");
+  await tab.shows("[role=listbox][aria-label=Deployment] .choice-option", "Desk 7Application");
+  tab.press(search, "Enter");
+  await tab.click("Add", tab.find("[data-add] [role=group]"));
+
+  await until(() => sent(tab, "save").length, 1);
+  const [{ tools }] = sent(tab, "save")[0].manifest.tool_sets;
+  assert.deepEqual(tools, [{ type: "dial-deployment-simple", deployment_id: "desk-7" }]);
+});
+
+test("what is added in another tab can be chosen when the user returns", async (t) => {
+  const tab = await openStudio(t, { hash: "#tools", offered: { add: { address: "/register/" } } });
+  await tab.appears("[data-add]", "An MCP server");
+  await tab.click("An MCP server");
+  const list = tab.find("[role=group] choice-list");
+  assert.equal(list.hidden, true);
+
   const registered = [{ template: "desk", title: "Desk" }];
-  const tab = await openStudio(t, { hash: "#tools", registered });
+  tab.network.answer(`GET ${ADDRESS}choices/`, { registered, servers: [], add: {} });
+  tab.document.dispatchEvent(new tab.window.Event("visibilitychange"));
+
+  await until(() => list.hidden, false);
+  await pick(tab, "Or a registered server", "Desk");
+  await tab.button("Or a registered server: Desk");
+});
+
+for (const section of ["instructions", "model", "tools", "files", "starters", "behaviour", "limits"]) {
+  test(`all fields of the section ${section} have a label`, async (t) => {
+    const tab = await openStudio(t, { hash: `#${section}` });
+    tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+    await tab.appears("[data-section] .studio-label");
+    for (const control of tab.all("[data-section] [role=switch]")) if (!control.checked) control.click();
+    for (const fold of tab.all("[data-section] details")) fold.open = true;
+
+    const unnamed = tab.all("[data-section] .studio-label").filter((one) => !textOf(one.querySelector("label, strong")));
+
+    assert.deepEqual(unnamed.map(textOf), []);
+  });
+}
+
+test("a registered server is chosen by its name, with those of its tools that are ticked", async (t) => {
+  const tab = await openStudio(t, { hash: "#tools", offered: { registered: [{ template: "desk", title: "Desk" }] } });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
   tab.network.answer(`POST ${ADDRESS}tools/mcp/`, { tools: [{ name: "find" }, { name: "remove" }], message: "", name: "desk", server: {} });
   await tab.appears("[data-add]", "An MCP server");
   await tab.click("An MCP server");
-  const known = await tab.field("Or a registered server");
-  known.value = "address desk";
-  known.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
+  await pick(tab, "Or a registered server", "Desk");
   await tab.click("Connect");
   await tab.appears(".studio-ticks", "remove");
 
@@ -387,7 +448,7 @@ test("a kind of toolset that its card completes can be added by its name", async
   await tab.appears("[data-add]", "Lottery");
 
   await tab.click("Lottery");
-  await tab.click("Add it");
+  await tab.click("Add");
   tab.fill(await tab.field("Highest number"), "49");
 
   await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets, [{ type: "lottery", name: "Lottery", highest: 49 }]);
@@ -405,7 +466,7 @@ test("the card of a toolset shows whether users can switch it, and changes that"
   });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
-  await tab.shows(".studio-toolset > .studio-quiet", "Predefined · users can turn it on");
+  await tab.shows(".studio-toolset header .studio-quiet", "Predefined · users can turn it on");
 
   tab.find(".studio-toolset summary").click();
   tab.choose(await tab.field("Switch for users"), "on");
@@ -461,7 +522,7 @@ test("the person resolves each conflict", async (t) => {
   tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "Others changed the same.", clashes }, { status: 409 }));
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   tab.press(tab.document.body, "Control+s");
-  await tab.shows(".studio-clash legend", "title", "description");
+  await tab.shows(".studio-clash legend", "Instructions › Title", "Instructions › Description");
   assert.equal(tab.focused, tab.all(".studio-clash input")[0]);
 
   stored(tab, "save");
@@ -472,8 +533,9 @@ test("the person resolves each conflict", async (t) => {
   await until(() => status(tab), "Saved.");
 });
 
-test("publishing saves the draft, shows what changes, and asks for a note", async (t) => {
-  const tab = await openStudio(t);
+test("publishing saves the draft, shows what changes and what the checks found, and asks for a note", async (t) => {
+  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
+  await tab.shows(".studio-checked", "1 warning");
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
   const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
@@ -481,7 +543,9 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
 
-  await tab.appears(".studio-publish", "Publish version 2");
+  await tab.appears(".studio-publishing[open] h2", "Publish version 2");
+  await tab.shows(".studio-publishing h3", "1 change", "Checks");
+  await tab.shows(".studio-publishing li", "Warning Model is slow");
   await tab.shows(".studio-differences dt, .studio-differences dd", "Starters added", "1 starter");
   const note = await tab.field("Release note");
   assert.equal(tab.focused, note);
@@ -490,26 +554,56 @@ test("publishing saves the draft, shows what changes, and asks for a note", asyn
 
   await until(() => status(tab), "Published as version 2.");
   assert.deepEqual(sent(tab, "publish"), [{ note: "A starter", only_new: false, is_over: false, version: 3 }]);
+  assert.equal(tab.count(".studio-publishing"), 0);
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
+});
+
+test("the dialog for publishing is left by its button, by Escape, and for the field of an issue", async (t) => {
+  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [], version: 3 });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  const leave = [
+    () => tab.click("Cancel"),
+    () => tab.find(".studio-publishing").close(), // as Escape does
+    () => tab.find(".studio-publishing li a").click(),
+  ];
+
+  const focused = [];
+  for (const one of leave) {
+    await tab.click("Publish…");
+    await tab.appears(".studio-publishing[open]");
+    await one();
+    assert.equal(tab.count(".studio-publishing"), 0);
+    focused.push(textOf(tab.focused));
+  }
+
+  assert.deepEqual(focused, ["Publish…", "Publish…", "Model"]);
+  assert.deepEqual(sent(tab, "publish"), []);
 });
 
 test("a change is named as its field in the studio, and by its path if the studio has no field", async (t) => {
   const tab = await openWindow(t);
-  const { fieldLabel } = await tab.scripts.import("/static/console/studio/field-labels.js");
+  const { changedPlace, issuePlace } = await tab.scripts.import("/static/console/studio/breadcrumbs.js");
   const tool = { open_ai_tool: { function: { name: "current" } } };
-  const manifest = { tool_sets: [{ name: "Weather", tools: [tool] }] };
-  const label = (path, kind = "changed") => fieldLabel({ path, kind }, manifest);
+  const fields = [{ editor: "text", path: "base_url", label: "Service URL" }];
+  const draft = { manifest: { tool_sets: [{ name: "Weather", type: "rest-api", tools: [tool] }] }, data: { kinds: { "rest-api": { fields } } } };
+  const label = (path, kind = "changed") => changedPlace({ path, kind }, draft);
 
   assert.deepEqual(
     [
       label("title"),
       label('skill tone["examples/letter.md"]'),
       label("orchestrator.system_prompt.content"),
+      label("conversation_starters.starters[1]", "added"),
       label("conversation_starters.starters[1].text"),
+      label("features.subagents.types[0].name"),
       label("tool_sets"),
       label("tool_sets[0]", "added"),
       label("tool_sets[3]", "removed"),
       label("tool_sets[0].base_url"),
+      label("tool_sets[0].override.enabled"),
+      label("tool_sets[0].mcp_server_info.authorization.token"),
       label("tool_sets[0].tools[0]", "added"),
       label("tool_sets[0].tools[4]", "removed"),
       label("tool_sets[0].tools[0].rest_api_method_info.method_url"),
@@ -519,11 +613,15 @@ test("a change is named as its field in the studio, and by its path if the studi
       "Instructions › Title",
       "Skills › tone › examples/letter.md",
       "Instructions › Prompt",
+      "Starters › Starter 2",
       "Starters › Starter 2 › Question",
+      "Tools › Sub-agent 1 › Name",
       "Tools",
       "Tools › Weather",
       "Tools › Toolset",
       "Tools › Weather › Service URL",
+      "Tools › Weather › In use",
+      "Tools › Weather › Secret",
       "Tools › Weather › current",
       "Tools › Weather › Tool",
       "Tools › Weather › current › URL",
@@ -533,6 +631,10 @@ test("a change is named as its field in the studio, and by its path if the studi
   assert.deepEqual(
     [label("manifest"), label("hooks[0].url"), label("tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
     ["", "", "", "", ""],
+  );
+  assert.deepEqual(
+    ["(title)", "skills/tone/SKILL.md", "orchestrator.deployment", "tool_sets[0].base_url.host", "hooks[0].url", "orchestrator", ""].map((path) => issuePlace(path, draft)),
+    ["Instructions › Title", "Skills › tone › SKILL.md", "Model", "Tools › Weather › Service URL › host", "Behavior › hooks[0].url", "orchestrator", "All fields"],
   );
 });
 
@@ -545,7 +647,7 @@ test("a newer version is replaced only after a confirmation", async (t) => {
   await tab.click("Publish…");
   tab.fill(await tab.field("Release note"), "Mine");
   await tab.click("Publish");
-  await until(() => status(tab), "Version 2 is newer.");
+  await tab.shows(".studio-publishing [role=alert]", "Version 2 is newer.");
 
   stored(tab, "publish", { message: "Published as version 3." });
   await tab.click("Replace it");

@@ -55,6 +55,7 @@ class NewApplicationForm(forms.Form):
         required=False,
         label="Application",
         empty_label="Choose an application",
+        widget=forms.Select(attrs={"data-picker": True}),
     )
     file = forms.FileField(
         required=False,

@@ -172,7 +172,7 @@ def version_facts(row: Application) -> Facts:
         ]
         when = shown_time(version.published_at)
         name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
-        found.append((name, f"{version.note}. {version.who}, {when}"))
+        found.append((name, f"{version.note} · {version.who} · {when}"))
     return found
 
 

@@ -38,7 +38,7 @@ def test_an_agent_is_added_in_the_studio_and_answers_there(
 
     page.get_by_role("button", name=kind, exact=True).click()
     page.get_by_role("group", name=kind).get_by_label("Name").fill("geographer")
-    page.get_by_role("button", name="Add it", exact=True).click()
+    page.get_by_role("button", name="Add", exact=True).click()
     for label, value in fields.items():
         field = page.get_by_label(label)
         field.fill(f"{site.url}{value}" if value.startswith("/") else value)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, pick
 from tests.sites.serving import Site, free_port
 
 pytestmark = pytest.mark.usefixtures("demo_model")
@@ -110,7 +110,7 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     expect(tool.get_by_text("the model would see a second tool named 'shop_find'")).to_be_visible()
 
     page.get_by_role("button", name="Another application", exact=True).click()
-    page.get_by_label("Deployment").select_option("asks-back")
+    pick(page, "Deployment", "Asks back")
     page.get_by_role("button", name="Add", exact=True).click()
     loop = page.locator("[data-tool='asks-back']")
     loop.get_by_text("(1 error)").click()

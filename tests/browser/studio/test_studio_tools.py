@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import barriers
+from tests.browser.conftest import barriers, pick
 from tests.browser.studio.parcels import parcel_service
 from tests.capabilities.mcp.servers import serving_apart
 from tests.sites.serving import Site
 
 pytestmark = pytest.mark.usefixtures("demo_model")
 
-FOR_ALL = "For all tools: timeout, approval and visibility"
 TIMEOUT = "Timeout, in seconds"
 PHONE: ViewportSize = {"width": 320, "height": 700}
 
@@ -105,16 +104,12 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         expect(page.locator("[data-toolset]")).to_have_count(4)
 
         source(page, "Another application")
-        page.get_by_label("Deployment").select_option("tools-beside")
+        pick(page, "Deployment", "tools-beside")
         add(page, 5, "Add")
 
         page.get_by_label("Questions to the user").check()
         wait_for_user = page.locator("[data-platform='questions']").get_by_label(TIMEOUT)
         wait_for_user.fill("60")
-        for_all = page.get_by_role("group").filter(has=page.get_by_text(FOR_ALL, exact=True)).last
-        for_all.get_by_text(FOR_ALL).press("Enter")
-        for_all.get_by_label(TIMEOUT).fill("20")
-        page.get_by_label("Visible calls").select_option("error")
 
         tool = page.locator("[data-tool='find_parcel']")
         page.locator("[data-toolset='0'] > details > summary").press("Enter")
@@ -139,8 +134,6 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         expect(tool.get_by_label("Approval")).to_have_value("confirm")
         expect(tool.get_by_label("When a call fails")).to_have_value("stop")
         expect(wait_for_user).to_have_value("60")
-        expect(for_all.get_by_label(TIMEOUT)).to_have_value("20")
-        expect(page.get_by_label("Visible calls")).to_have_value("error")
         failure = page.locator("[data-toolset='0']").get_by_text("failed 1 time in the last 7 days")
         expect(failure).to_contain_text("Parcels_find_parcel")
 

@@ -11,6 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import ADMIN, barriers, barriers_of_looks, watch
 from tests.sites.serving import Site
 
+NEXT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK}"
+
 pytestmark = [
     pytest.mark.usefixtures("demo_model"),
     pytest.mark.slow("a walk through several pages in a browser"),
@@ -65,7 +67,7 @@ def test_a_finding_leads_to_its_field(admin_page: Page, number: int):
     page.locator(".studio-checked").click()
     found = page.get_by_label("Issues in the draft")
 
-    found.get_by_role("link", name="orchestrator.max_iterations").click()
+    found.get_by_role("link", name=f"Limits {NEXT} Maximum model calls").click()
     expect(page.locator("#studio-section")).to_have_text("Limits")
     expect(page.locator("[data-path='orchestrator.max_iterations']")).to_be_focused()
     assert barriers(page) == []

@@ -4,20 +4,27 @@ import { ChoiceList } from "./choice-list.js";
 
 /** Replaces each `<select data-picker>`. The `data-detail` of an option is its description. */
 export function offerChoiceFields() {
-  for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (document.querySelectorAll("select[data-picker]"))) replace(select);
+  for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (document.querySelectorAll("select[data-picker]"))) offerChoices(select, select.labels[0]);
 }
 
-/** @param {HTMLSelectElement} select keeps its value and is sent with the form */
-function replace(select) {
+/**
+ * Replaces a select with a choice list, which follows later changes of its options. Returns the list.
+ * @param {HTMLSelectElement} select keeps its value and is sent with the form @param {HTMLLabelElement | null | undefined} label
+ */
+export function offerChoices(select, label) {
   const list = new ChoiceList();
-  const label = select.labels[0];
   list.className = "choice-field";
   list.label = label?.textContent?.trim() ?? "";
   list.hint = select.getAttribute("aria-describedby") ?? "";
-  const options = [...select.options].map(({ value, text, dataset }) => ({ value, title: text, detail: dataset.detail }));
-  list.options = select.required ? options.filter(({ value }) => value) : options;
-  list.value = select.value;
-  list.words = select.selectedOptions[0]?.text ?? "";
+  const read = () => {
+    const options = [...select.options].map(({ value, text, dataset }) => ({ value, title: text, detail: dataset.detail }));
+    list.options = select.required ? options.filter(({ value }) => value) : options;
+    list.value = select.value;
+    list.words = select.selectedOptions[0]?.text ?? "";
+    list.disabled = select.disabled;
+  };
+  read();
+  new MutationObserver(read).observe(select, { attributeFilter: ["disabled"], childList: true });
   select.hidden = true;
   select.after(list);
   label?.addEventListener("click", () => list.focus());
@@ -27,8 +34,9 @@ function replace(select) {
     if (select.form?.querySelector(":is(input, select, textarea):invalid") === select) list.open();
   });
   list.addEventListener("chosen", (event) => {
-    select.value = list.value = /** @type {CustomEvent<string>} */ (event).detail;
-    list.words = "";
+    select.value = /** @type {CustomEvent<string>} */ (event).detail;
+    read();
     for (const name of ["input", "change"]) select.dispatchEvent(new Event(name, { bubbles: true }));
   });
+  return list;
 }

@@ -19,6 +19,7 @@ export class ChoiceList extends LitElement {
     value: { attribute: false },
     words: { attribute: false },
     hint: { type: String },
+    disabled: { type: Boolean },
     query: { state: true },
   };
 
@@ -35,6 +36,7 @@ export class ChoiceList extends LitElement {
     this.words = "";
     /** The IDs of elements that describe the field. */
     this.hint = "";
+    this.disabled = false;
     this.query = "";
   }
 
@@ -52,6 +54,7 @@ export class ChoiceList extends LitElement {
         aria-expanded="false"
         aria-label="${this.label}: ${chosen?.title ?? words}"
         aria-describedby=${this.hint || nothing}
+        ?disabled=${this.disabled}
         title=${this.label}
         @click=${this.#toggle}
         @keydown=${this.#pressButton}
@@ -113,8 +116,10 @@ export class ChoiceList extends LitElement {
     else this.open();
   }
 
+  /** A list that was just added is drawn first. */
   focus() {
-    this.#button?.focus();
+    if (this.#button) this.#button.focus();
+    else void this.updateComplete.then(() => this.#button?.focus());
   }
 
   /** Runs immediately, because the next key is meant for the list. */

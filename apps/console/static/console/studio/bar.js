@@ -2,12 +2,14 @@
 
 import { part } from "../parts.js";
 import { button, element, link, newId } from "./elements.js";
-import { PublishPanel } from "./publish-panel.js";
-import { sectionOf } from "./sections.js";
+import { issueList } from "./issues.js";
+import { issuePlace } from "./breadcrumbs.js";
+import { PublishDialog } from "./publish-dialog.js";
 import { canonical } from "./store.js";
 
 /**
  * @import { Draft, State, Stored } from "./data.js"
+ * @import { Refusal } from "./publish-dialog.js"
  * @import { Store } from "./store.js"
  *
  * @typedef {{path: string, mine: string, theirs: string}} Clash
@@ -49,6 +51,7 @@ export class Bar {
     const goToFirst = button("Go to the first error", () => this.goToFirstError(), { class: "" });
     this.blocked = element("p", { class: "studio-blocked", hidden: true }, this.reason, " ", goToFirst);
     this.notice = element("p", { class: "studio-notice", hidden: true });
+    this.dialog = new PublishDialog(store);
     this.title = part(document, ".page-path [aria-current]", HTMLElement);
     this.chat = link("Open in chat", store.data.urls.chat, { class: "console-button" });
     root.append(
@@ -184,27 +187,7 @@ export class Bar {
       this.details.hidden = true;
       return;
     }
-    this.details.replaceChildren(
-      element(
-        "ul",
-        { "aria-label": "Issues in the draft" },
-        ...this.store.findings.map(({ severity, path, message }) =>
-          element(
-            "li",
-            { class: `studio-${severity}` },
-            element("strong", {}, severity === "error" ? "Error " : "Warning "),
-            element("a", { href: `#${sectionOf(path).id}`, onclick: (/** @type {Event} */ event) => this.follow(event, path) }, element("code", {}, path || "$")),
-            ` ${message}`,
-          ),
-        ),
-      ),
-    );
-  }
-
-  /** @param {Event} event @param {string} path */
-  follow(event, path) {
-    event.preventDefault();
-    this.goTo(path);
+    this.details.replaceChildren(issueList(this.store, this.goTo));
   }
 
   /** @param {string} text */
@@ -223,7 +206,7 @@ export class Bar {
 
   autosave() {
     const { isChanged, state } = this.store;
-    const isAsking = !this.details.hidden && this.details.dataset.what !== "findings";
+    const isAsking = this.dialog.isOpen || (!this.details.hidden && this.details.dataset.what === "clashes");
     // A save would withdraw the request, and change a draft that is about to be published.
     if (isChanged && !isAsking && !state.is_requested && this.progress !== "saving") this.saveDraft({}, "typed");
   }
@@ -335,7 +318,7 @@ export class Bar {
       return element(
         "fieldset",
         { class: "studio-clash" },
-        element("legend", {}, element("code", {}, path)),
+        element("legend", { title: path }, issuePlace(path, this.store)),
         choice("mine", "Keep mine", mine),
         choice("theirs", "Take theirs", theirs),
       );
@@ -388,44 +371,36 @@ export class Bar {
     }
     const { differences, version } = await response.json();
     this.say("");
-    this.details.dataset.what = "publish";
-    this.details.hidden = false;
-    const { number, takes_two: takesTwo } = this.store.state;
-    const panel = new PublishPanel(differences, this.store.current.manifest, number, {
+    this.details.hidden = true;
+    this.dialog.show(differences, {
       isRequest,
       send: (body) => this.sendPublish(isRequest ? "request" : "publish", { ...body, version }),
-      sendBack: takesTwo && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
-      close: () => {
-        this.details.hidden = true;
+      sendBack: this.store.state.takes_two && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
+      goTo: this.goTo,
+      cancel: () => {
         if (this.store.isChanged) this.schedule();
         (isRequest ? this.request : this.publish).focus();
       },
     });
-    this.details.replaceChildren(panel.root);
-    panel.note.focus();
   }
 
-  /** @param {string} name @param {object} body @returns {Promise<{is_outdated?: boolean}>} */
+  /** @param {string} name @param {object} body @returns {Promise<Refusal | null>} */
   async sendPublish(name, body) {
     const response = await this.store.send(name, body).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (response?.ok && answer) {
+      this.dialog.close();
       if (this.store.isChanged) {
         // Text that was typed since the last save becomes the next draft.
         this.store.keepTyped(answer, this.store.base);
-        this.details.hidden = true;
         this.say(answer.message);
         this.store.tell("change");
       } else this.keep(answer);
       this.status.focus();
-      return {};
+      return null;
     }
-    if (answer?.findings?.length) {
-      this.details.hidden = true;
-      this.store.found(answer.findings);
-    }
-    this.say(answer?.message ?? "The action failed. Try again.", true);
-    return answer ?? {};
+    if (answer?.findings?.length) this.store.found(answer.findings);
+    return { message: "The action failed. Try again.", ...answer };
   }
 }
 

@@ -105,6 +105,7 @@
  * @property {string[]} secrets
  * @property {{name: string}[]} servers programs of this installation
  * @property {{template: string, title: string}[]} registered remote servers
+ * @property {string[]} places host pages
  * @property {Record<string, string>} add URLs of forms, by kind
  *
  * @typedef {object} Difference a change that publishing makes at one path
@@ -116,7 +117,7 @@
  *
  * @typedef {{title: string, text: string}} Starter
  *
- * @typedef {"change" | "settled" | "findings" | "stored" | "saved"} Occasion
+ * @typedef {"change" | "settled" | "findings" | "stored" | "saved" | "choices"} Occasion
  */
 
 export {};

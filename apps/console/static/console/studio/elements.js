@@ -1,5 +1,7 @@
 // Elements of the page, and fields that are bound to a path of the document.
 
+import { labelAt } from "./labels.js";
+
 /**
  * @import { Field } from "../parts.js"
  * @import { Choices, Finding } from "./data.js"
@@ -8,7 +10,7 @@
  * @typedef {Node | string | false | null | undefined} Child
  *
  * @typedef {object} FieldText
- * @property {string} label
+ * @property {string} [label] instead of the label of its path
  * @property {string} [path] its path in the manifest
  * @property {string} [help]
  * @property {string} [findingsPath] if its findings are not at its path
@@ -22,7 +24,6 @@
  *
  * @typedef {object} SwitchOptions
  * @property {string} path
- * @property {string} label
  * @property {string} help
  * @property {unknown} [on] the value in the document while it is on, `true` by default
  * @property {unknown} [off] the value while it is off
@@ -78,7 +79,7 @@ export const quiet = (...children) => element("p", { class: "studio-quiet" }, ..
  * A field: label, control, help, its path in the manifest, and its findings.
  * @param {Store} store @param {FieldText & {control: Field}} options
  */
-export function field(store, { label, path, help, control, findingsPath = path ?? "", isExact = false, check = () => "" }) {
+export function field(store, { path, help, control, findingsPath = path ?? "", label = labelAt(path ?? findingsPath), isExact = false, check = () => "" }) {
   const id = control.id || newId("field");
   control.id = id;
   const notes = element("div", { class: "studio-findings", id: `${id}-findings`, "aria-live": "polite" });
@@ -136,10 +137,10 @@ function numberIn(typed) {
 /** @param {Finding} finding @param {string} own the path of the field */
 function findingNote({ severity, path, message }, own) {
   const word = severity === "error" ? "Error: " : "Warning: ";
-  const text = path === own ? message : `${path}: ${message}`;
+  const text = path === own ? message : `${labelAt(path) || path}: ${message}`;
   return element(
     "p",
-    { class: `studio-finding studio-${severity}` },
+    { class: `studio-finding studio-${severity}`, title: path },
     element("strong", {}, word),
     text,
   );
@@ -211,7 +212,7 @@ export function selectField(store, { path, options, onchange, ...rest }) {
 /** A switch. @param {Store} store @param {SwitchOptions} options */
 export function switchField(store, options) {
   // An undefined `on` removes the value.
-  const { path, label, help, on, off, isOn = Boolean, children } = { on: true, ...options };
+  const { path, help, on, off, isOn = Boolean, children } = { on: true, ...options };
   const id = newId("switch");
   const control = element("input", {
     type: "checkbox",
@@ -238,8 +239,8 @@ export function switchField(store, options) {
       element(
         "div",
         { class: "studio-label" },
-        element("label", { htmlFor: id }, label),
-        element("code", { class: "studio-path" }, path),
+        element("label", { htmlFor: id }, labelAt(path)),
+        element("code", { class: "studio-path", title: "Path in the manifest" }, path),
       ),
       element("p", { class: "studio-help", id: `${id}-help` }, help),
       children ? inner : findings(store, path),
@@ -263,6 +264,28 @@ export function linesField(store, { path, empty, rows = 3, placeholder, ...rest 
     store.change(path, lines.length ? lines : empty);
   });
   return field(store, { path, control, ...rest });
+}
+
+/**
+ * The title of a card, with buttons next to it.
+ * @param {string} title @param {Child[]} buttons
+ */
+export const cardHead = (title, ...buttons) => [element("legend", {}, title), element("p", { class: "studio-actions studio-card-actions" }, ...buttons)];
+
+/**
+ * A search that hides the rows whose texts do not contain all typed words.
+ * @param {string} label @param {HTMLElement[]} rows
+ */
+export function rowSearch(label, rows) {
+  const search = element("input", { type: "search", placeholder: label, "aria-label": label, autocomplete: "off" });
+  const texts = rows.map((row) => (row.textContent ?? "").toLowerCase());
+  search.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    rows.forEach((row, index) => {
+      row.hidden = !words.every((word) => texts[index].includes(word));
+    });
+  });
+  return search;
 }
 
 /** @param {string} title @param {Child[]} children */

@@ -20,9 +20,8 @@ export function naming(store) {
     "details",
     { class: "studio-fold" },
     element("summary", {}, "Title, description and icon"),
-    field(store, { label: "Title", control: title, findingsPath: "(title)" }),
+    field(store, { control: title, findingsPath: "(title)" }),
     field(store, {
-      label: "Description",
       control: description,
       findingsPath: "(description)",
       help: "Shown to users in lists of applications, and to models that can call this application as a tool.",

@@ -1,6 +1,7 @@
 // Shows the fields for the selected starting point, the slug derived from the title, and the
 // templates that match a search.
 
+import { offerChoiceFields } from "../../chat/scripts/choice-fields.js";
 import { part, parts } from "../parts.js";
 import { fetchJson } from "./store.js";
 
@@ -42,6 +43,7 @@ if (query instanceof HTMLInputElement) {
   });
 }
 
+offerChoiceFields();
 form.addEventListener("change", showChosen);
 title.addEventListener("input", () => {
   clearTimeout(settling);

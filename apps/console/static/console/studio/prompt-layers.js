@@ -2,18 +2,18 @@
 
 import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";
+import { pickerField } from "./pickers.js";
 import { readEvents } from "./events.js";
 
 /**
- * @import { Json } from "./data.js"
+ * @import { Choices, Json } from "./data.js"
  * @import { Store } from "./store.js"
  */
 
-/** @param {Store} store */
-export function preview(store) {
+/** @param {Store} store @param {Choices} choices */
+export function preview(store, choices) {
   const id = newId("question");
-  const placeId = newId("place");
-  const place = element("input", { id: placeId, maxLength: 100, autocomplete: "off", placeholder: "None" });
+  let place = "";
   const question = element("input", { id, placeholder: "Hello", maxLength: 10000, autocomplete: "off" });
   const status = element("p", { role: "status" });
   const shown = element("div", { class: "studio-layers" });
@@ -26,7 +26,7 @@ export function preview(store) {
     body.set("title", store.title);
     body.set("slug", store.data.slug);
     body.set("question", question.value);
-    body.set("place", place.value);
+    body.set("place", place);
     try {
       const response = await fetch(store.data.urls.preview, {
         method: "POST",
@@ -57,7 +57,16 @@ export function preview(store) {
     "What the model sees",
     quiet("Files, skills, memories and features add to the prompt. Assemble the whole prompt for a sample question here."),
     element("p", { class: "studio-field" }, element("label", { htmlFor: id, class: "studio-legend" }, "A sample question"), question),
-    element("p", { class: "studio-field" }, element("label", { htmlFor: placeId, class: "studio-legend" }, "Host page"), place),
+    choices.places.length
+      ? pickerField(store, {
+          label: "Host page",
+          choices: () => choices.places.map((name) => [name, name]),
+          empty: "None",
+          onchange: (chosen) => {
+            place = chosen;
+          },
+        })
+      : "",
     element("p", { class: "studio-actions" }, make),
     status,
     shown,

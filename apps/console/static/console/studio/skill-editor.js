@@ -1,6 +1,6 @@
 // A skill of this application only: its name, description and instructions, and its files.
 
-import { button, element, field, findings, focusOn } from "./elements.js";
+import { button, cardHead, element, field, findings, focusOn } from "./elements.js";
 import { freeName } from "./tools/paths.js";
 import { readSkill, writeSkill } from "./skill-text.js";
 
@@ -50,11 +50,11 @@ export function skillEditor(store, name, redraw) {
   return element(
     "fieldset",
     { class: "studio-card", "data-skill": name },
-    element("legend", {}, `Skill ${name}`),
+    ...cardHead(`Skill ${name}`, button("Remove", remove, { "aria-label": `Remove the skill ${name}` })),
     findings(store, place, true),
     ...(read ? fields(store, place, read, (skill) => write(FILE, writeSkill(skill)), rename) : [asWhole(store, place, texts()[FILE] ?? "", (text) => write(FILE, text))]),
     ...Object.keys(texts()).filter((path) => path !== FILE).map((path) => fileEditor({ store, place, path, texts, set, redraw })),
-    element("p", { class: "studio-actions" }, ...adders({ store, name, texts, set, redraw }), button("Remove this skill", remove, { "aria-label": `Remove the skill ${name}` })),
+    element("p", { class: "studio-actions" }, ...adders({ store, name, texts, set, redraw })),
   );
 }
 

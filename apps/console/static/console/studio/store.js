@@ -139,7 +139,7 @@ export class Store {
   }
 
   /**
-   * `listener(what)` is called with "change", "settled" (a pause in typing), "findings", "stored" (another draft is stored) and "saved" (the typed draft is stored). A listener with an `owner` is removed when that element has left the page.
+   * `listener(what)` is called with "change", "settled" (a pause in typing), "findings", "stored" (another draft is stored), "saved" (the typed draft is stored) and "choices" (others are available). A listener with an `owner` is removed when that element has left the page.
    * @param {(what: Occasion) => void} listener @param {Node | null} owner
    */
   subscribe(listener, owner = null) {
@@ -165,10 +165,14 @@ export class Store {
     return this.asked;
   }
 
-  // Request the choices again, after one was added.
-  renewChoices() {
-    this.asked = undefined;
-    return this.choices();
+  /** Requests the choices again, because another tab may have added some. All fields share the object of the choices. */
+  async renewChoices() {
+    const known = await this.asked?.catch(() => undefined);
+    if (!known) return;
+    const found = await fetchJson(this.data.urls.choices).catch(() => known);
+    if (canonical(found) === canonical(known)) return;
+    Object.assign(known, found);
+    this.tell("choices");
   }
 
   /**

@@ -42,6 +42,7 @@ class Studio {
       if (what === "findings") this.markMenu();
       if (what === "stored") this.redraw();
     });
+    document.addEventListener("visibilitychange", () => document.hidden || this.store.renewChoices());
     this.panel.addEventListener("focusout", ({ relatedTarget }) => {
       const isLeft = !(relatedTarget instanceof Node && this.panel.contains(relatedTarget));
       if (isLeft && this.isOutdated) this.open(this.section);
@@ -49,6 +50,9 @@ class Studio {
     this.root.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
     this.root.addEventListener("drop", (event) => this.upload(event));
     this.bar.goTo = (path) => this.goTo(path);
+    // The menu and the chat stay below the bar, which may have several lines.
+    const bar = part(this.root, ".studio-bar", HTMLElement);
+    new ResizeObserver(() => this.root.style.setProperty("--bar", `${bar.offsetHeight}px`)).observe(bar);
     this.open(this.wanted());
     this.root.dataset.ready = "";
     this.checker.check();
@@ -148,6 +152,9 @@ class Studio {
         element("span", { class: "console-hidden" }, `, ${number} ${name}${number === 1 ? "" : "s"}`),
       );
     });
+    // On a narrow page, the menu is a row, in which the marks need space.
+    const current = this.links[SECTIONS.indexOf(this.section)];
+    this.menu.scrollTo({ left: current.offsetLeft - (this.menu.clientWidth - current.offsetWidth) / 2 });
   }
 }
 

@@ -20,20 +20,17 @@ export const behaviour = {
   title: "Behavior",
   paths: ["features", "orchestrator.attachment_strategy", "orchestrator.tool_discovery", "orchestrator.client", "hooks"],
   render(container, store) {
-    /** @param {string} name @param {string} label @param {string} help @param {Partial<SwitchOptions>} more */
-    const feature = (name, label, help, more = {}) =>
-      switchField(store, { path: of(name), label, help, on: { enabled: true }, isOn: isEnabled, ...more });
+    /** @param {string} name @param {string} help @param {Partial<SwitchOptions>} more */
+    const feature = (name, help, more = {}) => switchField(store, { path: of(name), help, on: { enabled: true }, isOn: isEnabled, ...more });
     container.append(
       group(
         "Attachments",
         linesField(store, {
-          label: "Allowed file types",
           path: of("input_attachment_types"),
           placeholder: "application/pdf\nimage/*",
           help: "One per line. Leave empty for any.",
         }),
         switchField(store, {
-          label: "Show files only when the model asks for them",
           path: "orchestrator.attachment_strategy",
           on: { type: "lazy_on_demand" },
           isOn: isThere,
@@ -43,52 +40,46 @@ export const behaviour = {
       group(
         "What the model knows",
         switchField(store, {
-          label: "Time",
           path: of("timestamp"),
           on: undefined,
           off: null,
           isOn: (value) => value !== null && store.get("features") !== null,
           help: "Adds the time to every question, and the age of tool results.",
         }),
-        feature("memory", "Memory", "Remembers facts about the user in later conversations.", {
+        feature("memory", "Remembers facts about the user in later conversations.", {
           children: () => [
             selectField(store, {
-              label: "Shared with other applications",
               path: of("memory.scope"),
               options: [["", "No, only this application"], ["user", "Yes, with applications that also share, if the user agrees"]],
             }),
-            numberField(store, { label: "Memories in the prompt", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
+            numberField(store, { path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
           ],
         }),
       ),
       group(
         "Tool search",
         switchField(store, {
-          label: "Search for tools instead of listing them",
           path: "orchestrator.tool_discovery",
           on: { enabled: true },
           isOn: isEnabled,
           help: "For applications with so many tools that listing all of them costs too much.",
           children: () => [
-            numberField(store, { label: "Always list toolsets with fewer tools than", path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
+            numberField(store, { path: "orchestrator.tool_discovery.min_tools_for_deferral", min: 1, step: 1, placeholder: "10" }),
           ],
         }),
       ),
       group(
         "Visibility and approval",
         selectField(store, {
-          label: "Visible tool calls",
           path: of("stage_display.level"),
           options: [["", "All (default)"], ["none", "None"], ["error", "Failed calls only"], ["info", "All"], ["debug", "All, including internal steps"]],
         }),
         selectField(store, {
-          label: "Tool calls need approval",
           path: of("approval.mode"),
           options: [["", "Installation default"], ["auto", "Never"], ["confirm", "Always"]],
           help: "Tools and toolsets can override this. The exceptions are under All fields.",
         }),
         selectField(store, {
-          label: "Keys for models",
           path: of("model_keys.mode"),
           options: [["", "The installation's keys"], ["user_keys", "The user's key, if any"]],
         }),

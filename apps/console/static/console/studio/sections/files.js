@@ -1,7 +1,7 @@
 // The initial knowledge of the application: texts, files and folders.
 
 import { part, reasonOf } from "../../parts.js";
-import { button, element, field, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
+import { button, cardHead, element, field, findings, focusOn, link, newId, numberField, paragraph, quiet, switchField, textField, withChoices } from "../elements.js";
 
 /**
  * @import { Choices, Json } from "../data.js"
@@ -66,19 +66,17 @@ export const files = {
       }),
       list.length ? "" : findings(store, PATH),
       switchField(store, {
-        label: "Search the files",
         path: SEARCH,
         on: { enabled: true },
         off: undefined,
         isOn: (value) => Boolean(value?.enabled),
         help: "Gives the model a tool that reads documents and one that answers from them, with sources. The files above are indexed in advance.",
         children: () => [
-          numberField(store, { label: "Passages per answer", path: RESULTS, min: 1, max: 20, step: 1, placeholder: String(USUAL_RESULTS) }),
+          numberField(store, { path: RESULTS, min: 1, max: 20, step: 1, placeholder: String(USUAL_RESULTS) }),
           ...(store.data.may_change ? [searchTrial(store)] : []),
         ],
       }),
       switchField(store, {
-        label: "Work with the user's files",
         path: "features.dial_files",
         on: {},
         off: undefined,
@@ -220,16 +218,15 @@ function card(store, { type }, index, list, redraw) {
   const place = type === "file" ? "files/public/…" : "files/public/guides/";
   const fields =
     type === "user-defined"
-      ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "This text is part of every prompt, so keep it short." })]
+      ? [textField(store, { path: `${path}.content`, rows: 4, empty: "", help: "This text is part of every prompt, so keep it short." })]
       : [
-          textField(store, { label: "Path", path: `${path}.url`, list, placeholder: place, empty: "" }),
-          textField(store, { label: "Description", path: `${path}.description`, help: "Tells the model what this path contains, and therefore when to read it." }),
+          textField(store, { path: `${path}.url`, list, placeholder: place, empty: "" }),
+          textField(store, { path: `${path}.description`, help: "Tells the model what this path contains, and therefore when to read it." }),
         ];
   return element(
     "fieldset",
     { class: "studio-card", "data-context": String(index) },
-    element("legend", {}, KINDS[type] ?? type ?? "Context"),
+    ...cardHead(`Context ${index + 1}: ${(KINDS[type] ?? type ?? "").toLowerCase()}`, button("Remove", remove, { "aria-label": `Remove context ${index + 1}` })),
     ...(type in KINDS ? fields : [quiet("This kind is edited in All fields."), findings(store, path)]),
-    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove context ${index + 1}` })),
   );
 }

@@ -1,6 +1,6 @@
 // General information: the name in URLs, the times of creation and change, and actions.
 
-import { button, element, group, newId, paragraph } from "../elements.js";
+import { button, element, group, newId } from "../elements.js";
 import { factsAndLinks } from "./elsewhere.js";
 
 /**
@@ -36,8 +36,7 @@ function address(store) {
     "div",
     { class: "studio-field" },
     element("label", { htmlFor: id, class: "studio-legend" }, "Name in URLs"),
-    input,
+    element("div", { class: "studio-search-row" }, input, store.data.may_change && save),
     element("p", { class: "studio-help", id: `${id}-help` }, "Existing links and API clients break if you change it. Applies immediately, without publishing."),
-    store.data.may_change ? paragraph(save) : "",
   );
 }

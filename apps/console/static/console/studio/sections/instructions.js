@@ -1,17 +1,18 @@
 // The model's instructions: the prompt, its variables, predefined prompts, and what is added to it.
 
 import { part } from "../../parts.js";
-import { button, element, findings, group, newId, paragraph, quiet, selectField, textField } from "../elements.js";
+import { button, element, findings, group, newId, paragraph, quiet, textField } from "../elements.js";
 import { naming } from "../naming.js";
+import { pickerField } from "../pickers.js";
 import { preview } from "../prompt-layers.js";
 
 /**
  * @import { Choices, Json } from "../data.js"
+ * @import { Choice } from "../pickers.js"
  * @import { Section } from "../sections.js"
  * @import { Store } from "../store.js"
  *
  * @typedef {Choices["prompts"][number]} Prompt
- * @typedef {{prompts?: Prompt[]}} Prompts
  */
 
 const PATH = "orchestrator.system_prompt";
@@ -43,12 +44,12 @@ export const instructions = {
     container.append(naming(store), kinds(store, kind, redraw));
     const place = element("div", { class: "studio-body" });
     container.append(place);
-    const choices = kind === "dial" ? {} : await store.choices();
+    const choices = await store.choices();
     if (!place.isConnected) return;
     if (kind === "custom") place.append(...written(store, choices, redraw));
     else if (kind === "predefined") place.append(...predefined(store, choices, redraw));
     else place.append(kept(store));
-    place.append(preview(store));
+    place.append(preview(store, choices));
   },
 };
 
@@ -73,10 +74,9 @@ function kinds(store, kind, redraw) {
   );
 }
 
-/** @param {Store} store @param {Prompts} choices @param {() => void} redraw */
+/** @param {Store} store @param {Choices} choices @param {() => void} redraw */
 function written(store, choices, redraw) {
   const prompt = textField(store, {
-    label: "Prompt",
     path: `${PATH}.content`,
     rows: 14,
     empty: "",
@@ -97,40 +97,44 @@ function written(store, choices, redraw) {
   textarea.addEventListener("input", tell);
   tell();
   prompt.append(count);
-  return [prompt, ...(choices.prompts?.length ? [begin(store, choices.prompts, redraw)] : []), variables(store, textarea)];
+  return [prompt, ...(choices.prompts.length ? [begin(store, choices, redraw)] : []), variables(store, textarea)];
 }
+
+/** @param {Choices} choices @returns {Choice[]} */
+const promptChoices = ({ prompts }) => prompts.map(({ name, text }) => [name, name, text.trim().split("\n")[0]]);
 
 /** The same estimate as on the server: four bytes per token. @param {string} text */
 const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);
 
-/** @param {Store} store @param {Prompt[]} prompts @param {() => void} redraw */
-function begin(store, prompts, redraw) {
-  const id = newId("prompt");
-  const select = element(
-    "select",
-    { id },
-    element("option", { value: "" }, "Choose one…"),
-    ...prompts.map(({ name }) => element("option", { value: name }, name)),
-  );
+/** @param {Store} store @param {Choices} choices @param {() => void} redraw */
+function begin(store, choices, redraw) {
+  /** @type {Prompt | undefined} */
+  let chosen;
   const shown = element("pre", { class: "studio-sample", hidden: true, tabIndex: 0, "aria-label": "The predefined prompt" });
   const take = button("Copy and edit", () => {
-    const text = prompts.find(({ name }) => name === select.value)?.text ?? "";
+    const text = chosen?.text ?? "";
     const before = store.get(`${PATH}.content`) ?? "";
     store.change(`${PATH}.content`, before ? `${before}\n\n${text}` : text);
     redraw();
   });
   take.disabled = true;
-  select.addEventListener("change", () => {
-    const found = prompts.find(({ name }) => name === select.value);
-    shown.hidden = take.disabled = !found;
-    shown.textContent = found?.text ?? "";
+  const pick = pickerField(store, {
+    label: "Predefined prompt",
+    choices: () => promptChoices(choices),
+    empty: "Choose one",
+    onchange: (value) => {
+      chosen = choices.prompts.find(({ name }) => name === value);
+      shown.hidden = take.disabled = !chosen;
+      shown.textContent = chosen?.text ?? "";
+    },
   });
   return element(
     "details",
     { class: "studio-fold" },
     element("summary", {}, "View predefined prompts"),
-    element("p", { class: "studio-actions" }, element("label", { htmlFor: id }, "Predefined prompt"), select, take),
+    pick,
     shown,
+    paragraph(take),
   );
 }
 
@@ -177,33 +181,37 @@ function variables(store, textarea) {
   return box;
 }
 
-/** @param {Store} store @param {Prompts} choices @param {() => void} redraw */
-function predefined(store, { prompts = [] }, redraw) {
+/** @param {Store} store @param {Choices} choices @param {() => void} redraw */
+function predefined(store, choices, redraw) {
   const path = `${PATH}.template`;
-  const chosen = prompts.find(({ name }) => name === store.get(path));
-  const pick = selectField(store, {
-    label: "Prompt",
+  const { content: add } = choices.add;
+  const shown = element("div", { class: "studio-body" });
+  const show = () => {
+    const text = choices.prompts.find(({ name }) => name === store.get(path))?.text;
+    shown.replaceChildren();
+    if (text === undefined) return;
+    const own = () => {
+      store.change(PATH, { type: "custom", content: text, variables: {} });
+      redraw();
+    };
+    shown.append(element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, text), paragraph(button("Copy and edit", own)));
+  };
+  const pick = pickerField(store, {
     path,
-    options: [["", "Choose one…"], ...prompts.map(({ name }) => [name, name])],
-    onchange: redraw,
+    choices: () => promptChoices(choices),
+    empty: "Choose one",
+    none: "No prompts installed yet.",
+    add: add && ["Add a prompt", add],
+    onchange: show,
     help: "Shared by all applications that use it. It changes with the predefined content.",
   });
-  if (!chosen) return [pick];
-  const own = () => {
-    store.change(PATH, { type: "custom", content: chosen.text, variables: {} });
-    redraw();
-  };
-  return [
-    pick,
-    element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": "The predefined prompt" }, chosen.text),
-    paragraph(button("Copy and edit", own)),
-  ];
+  show();
+  return [pick, shown];
 }
 
 /** @param {Store} store */
 const kept = (store) =>
   textField(store, {
-    label: "Path",
     path: `${PATH}.path`,
     placeholder: "prompts/<bucket>/<path>",
     empty: "",

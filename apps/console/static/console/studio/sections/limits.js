@@ -16,7 +16,6 @@ export const limits = {
       group(
         "One answer",
         numberField(store, {
-          label: "Maximum model calls",
           path: "orchestrator.max_iterations",
           min: -1,
           step: 1,
@@ -24,7 +23,6 @@ export const limits = {
           help: "Each round of tool calls takes one model call. An answer that needs more calls ends with an error. Enter -1 for no limit.",
         }),
         numberField(store, {
-          label: "Timeout for a tool call, in seconds",
           path: "tool_defaults.timeout_seconds",
           min: 1,
           max: 3600,
@@ -35,7 +33,6 @@ export const limits = {
       group(
         "Long conversations",
         selectField(store, {
-          label: "If a conversation exceeds the context window",
           path: "orchestrator.context.strategy",
           options: [
             ["", "Summarize the oldest turns (default)"],
@@ -49,7 +46,6 @@ export const limits = {
       group(
         "All callers together",
         numberField(store, {
-          label: "Requests per minute",
           path: "features.rate_limits.requests_per_minute",
           min: 0,
           step: 1,
@@ -57,7 +53,6 @@ export const limits = {
           help: "Requests above this limit are rejected. Enter 0 for no limit.",
         }),
         numberField(store, {
-          label: "Tokens per minute",
           path: "features.rate_limits.tokens_per_minute",
           min: 0,
           step: 1,
@@ -69,7 +64,6 @@ export const limits = {
       group(
         "Conversations",
         numberField(store, {
-          label: "Days of inactivity before deletion",
           path: "features.retention.days",
           min: 1,
           max: 3650,

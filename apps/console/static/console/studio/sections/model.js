@@ -1,7 +1,8 @@
 // The model that answers: its selection, its availability, and its parameters.
 
-import { part } from "../../parts.js";
-import { button, element, findings, focusOn, group, link, newId, numberField, paragraph, quiet, selectField, withChoices } from "../elements.js";
+import { button, element, findings, focusOn, group, link, newId, numberField, paragraph, quiet, rowSearch, selectField, withChoices } from "../elements.js";
+import { labelAt } from "../labels.js";
+import { pickerField } from "../pickers.js";
 
 /**
  * @import { Choices, Deployment } from "../data.js"
@@ -11,6 +12,8 @@ import { button, element, findings, focusOn, group, link, newId, numberField, pa
 
 const PATH = "orchestrator.deployment";
 const ID = `${PATH}.deployment_id`;
+/** More deployments than this have a search. */
+const MANY = 8;
 
 /** @type {Section} */
 export const model = {
@@ -30,8 +33,10 @@ function picker(store, choices, redraw) {
   const known = [...chat, ...choices.applications].some(({ id }) => id === chosen);
   const add = choices.add.deployment;
   if (!chat.length) {
+    const none = quiet("This installation has no models yet.");
+    store.subscribe((what) => what === "choices" && redraw(), none);
     return [
-      quiet("This installation has no models yet."),
+      none,
       add ? paragraph(link("Add a deployment", add, { class: "console-button console-primary" })) : "",
     ];
   }
@@ -44,28 +49,32 @@ function picker(store, choices, redraw) {
     redraw();
     focusOn(".studio-models :checked");
   };
+  const cards = chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id)));
   const parts = [
     element(
       "fieldset",
       { class: "studio-models" },
-      element("legend", { class: "studio-legend" }, "Deployment ", element("code", { class: "studio-path" }, ID)),
-      ...chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id))),
+      element("legend", { class: "studio-legend" }, `${labelAt(ID)} `, element("code", { class: "studio-path" }, ID)),
+      chat.length > MANY && rowSearch("Find a deployment", cards),
+      ...cards,
     ),
     findings(store, ID),
   ];
-  const other = selectField(store, {
+  if (add) parts.push(paragraph(link("Add a deployment", add)));
+  const isModel = chat.some(({ id }) => id === chosen);
+  const other = pickerField(store, {
     label: "Or another application",
-    path: ID,
-    options: [["", "None"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
-    onchange: redraw,
-    findingsPath: "",
+    value: isModel ? "" : chosen,
+    choices: () => choices.applications.map(({ id, name }) => [id, name, id === name ? "" : id]),
+    empty: "None",
+    onchange: (value) => {
+      store.change(ID, value || undefined);
+      redraw();
+      focusOn("[data-section] choice-list");
+    },
     help: "Called like a model, with its own prompt and tools.",
   });
-  const select = part(other, "select", HTMLSelectElement);
-  if (chat.some(({ id }) => id === chosen)) select.value = "";
-  for (const option of [...select.options]) if (option.text.endsWith("(unknown)")) option.remove();
   if (choices.applications.length || !known) parts.push(other);
-  if (add) parts.push(paragraph(link("Add a deployment", add)));
   return parts;
 }
 
@@ -110,7 +119,6 @@ function parameters(store) {
       "Parameters",
       quiet("Leave empty for the model's default."),
       numberField(store, {
-        label: "Temperature",
         path: path("temperature"),
         min: 0,
         max: 2,
@@ -119,14 +127,12 @@ function parameters(store) {
         help: "0 gives the most predictable answers; 1 gives more varied ones.",
       }),
       numberField(store, {
-        label: "Maximum output tokens",
         path: path("max_tokens"),
         min: 1,
         step: 1,
         placeholder: none,
       }),
       selectField(store, {
-        label: "Reasoning effort",
         path: path("reasoning_effort"),
         options: [
           ["", none],
@@ -143,10 +149,10 @@ function parameters(store) {
       "details",
       { class: "studio-fold" },
       element("summary", {}, "Advanced parameters"),
-      numberField(store, { label: "Top p", path: path("top_p"), min: 0, max: 1, step: 0.05, placeholder: none, help: "Set this or the temperature, not both." }),
-      numberField(store, { label: "Seed", path: path("seed"), step: 1, placeholder: none, help: "With the same seed, the same question gets a similar answer, if the service supports it." }),
-      numberField(store, { label: "Presence penalty", path: path("presence_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
-      numberField(store, { label: "Frequency penalty", path: path("frequency_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+      numberField(store, { path: path("top_p"), min: 0, max: 1, step: 0.05, placeholder: none, help: "Set this or the temperature, not both." }),
+      numberField(store, { path: path("seed"), step: 1, placeholder: none, help: "With the same seed, the same question gets a similar answer, if the service supports it." }),
+      numberField(store, { path: path("presence_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
+      numberField(store, { path: path("frequency_penalty"), min: -2, max: 2, step: 0.1, placeholder: none }),
     ),
   ];
 }

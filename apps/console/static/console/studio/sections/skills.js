@@ -1,6 +1,6 @@
 // Instructions that the model reads when a task needs them.
 
-import { button, element, findings, focusOn, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
+import { button, cardHead, element, findings, focusOn, group, link, paragraph, quiet, selectField, textField, withChoices } from "../elements.js";
 import { freeName } from "../tools/paths.js";
 import { newSkill, skillEditor } from "../skill-editor.js";
 
@@ -64,16 +64,14 @@ function keptCard(store, index, redraw) {
   return element(
     "fieldset",
     { class: "studio-card", "data-kept": String(index) },
-    element("legend", {}, `Skill from DIAL ${index + 1}`),
+    ...cardHead(`Skill from DIAL ${index + 1}`, button("Remove", remove, { "aria-label": `Remove skill from DIAL ${index + 1}` })),
     selectField(store, {
-      label: "Kind",
       path: `${path}.type`,
       options: [
         ["dial-prompt", "A prompt in DIAL"],
         ["dial-skill", "A folder in DIAL, with files"],
       ],
     }),
-    textField(store, { label: "Path", path: `${path}.url`, placeholder: "prompts/<bucket>/<path>", empty: "" }),
-    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove skill from DIAL ${index + 1}` })),
+    textField(store, { path: `${path}.url`, placeholder: "prompts/<bucket>/<path>", empty: "" }),
   );
 }

@@ -1,7 +1,7 @@
 // Buttons in a new conversation, with a preview.
 
 import { part, parts } from "../../parts.js";
-import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
+import { button, cardHead, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";
 
 /**
  * @import { Starter } from "../data.js"
@@ -58,18 +58,16 @@ function row(store, index, count, { redraw, created }) {
     store.change(`${PATH}.starters`, list);
     redraw();
   };
+  const buttons = [
+    button("Up", () => move(-1), { disabled: index === 0, "aria-label": `Move starter ${index + 1} up` }),
+    button("Down", () => move(1), { disabled: index === count - 1, "aria-label": `Move starter ${index + 1} down` }),
+    button("Remove", remove, { "aria-label": `Remove starter ${index + 1}` }),
+  ];
   return element(
     "fieldset",
     { class: "studio-card", "data-starter": String(index) },
-    element("legend", {}, `Starter ${index + 1}`),
+    ...cardHead(`Starter ${index + 1}`, ...(count > 0 ? buttons : [])),
     ...texts(store, path, count === 0 ? created : null),
-    count > 0 && element(
-      "p",
-      { class: "studio-actions" },
-      button("Up", () => move(-1), { disabled: index === 0, "aria-label": `Move starter ${index + 1} up` }),
-      button("Down", () => move(1), { disabled: index === count - 1, "aria-label": `Move starter ${index + 1} down` }),
-      button("Remove", remove, { "aria-label": `Remove starter ${index + 1}` }),
-    ),
   );
 }
 
@@ -78,8 +76,8 @@ function row(store, index, count, { redraw, created }) {
  * @param {Store} store @param {string} path @param {(() => void) | null} created
  */
 function texts(store, path, created) {
-  const question = textField(store, { label: "Question", path: `${path}.text`, rows: 2, empty: "" });
-  const title = textField(store, { label: "Button", path: `${path}.title`, empty: "", help: "By default, the beginning of the question." });
+  const question = textField(store, { path: `${path}.text`, rows: 2, empty: "" });
+  const title = textField(store, { path: `${path}.title`, empty: "", help: "By default, the beginning of the question." });
   const asked = part(question, "textarea", HTMLTextAreaElement);
   const words = part(title, "input", HTMLInputElement);
   let followed = asked.value.slice(0, LONGEST_BUTTON);
@@ -99,12 +97,10 @@ function around(store) {
   return group(
     "Options",
     textField(store, {
-      label: "Introduction",
       path: `${PATH}.intro_text`,
       placeholder: "Select an action",
     }),
     switchField(store, {
-      label: "Send immediately",
       path: `${PATH}.auto_submit`,
       on: undefined,
       off: false,
@@ -112,7 +108,6 @@ function around(store) {
       help: "If this setting is off, the question is put into the message box, where users can edit it first.",
     }),
     switchField(store, {
-      label: "Require a starter",
       path: `${PATH}.chat_message_input_disabled`,
       help: "Users must choose a starter before they can type.",
     }),

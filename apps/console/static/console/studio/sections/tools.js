@@ -3,7 +3,7 @@
 import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
 import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
-import { button, element, findings, numberField, quiet, selectField } from "../elements.js";
+import { button, element, findings, link, quiet } from "../elements.js";
 import { nameOf } from "../tools/paths.js";
 import { openTrial } from "../tools/trial.js";
 
@@ -16,18 +16,17 @@ import { openTrial } from "../tools/trial.js";
 export const tools = {
   id: "tools",
   title: "Tools",
-  paths: ["tool_sets", "tool_defaults", ...PLATFORM_PATHS],
+  paths: ["tool_sets", ...PLATFORM_PATHS],
   /** @param {HTMLElement} container @param {Store} store @param {number} [open] the toolset that is expanded */
   async render(container, store, open) {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
     if (!container.isConnected) return;
-    const secrets = { names: choices.secrets, add: choices.add.secret };
     const list = element("div", { class: "studio-inner" });
     /** @param {number} [isOpen] the toolset that is expanded @param {About[]} known */
     const draw = (isOpen, known = []) => {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
-      const cards = toolsets.map((_, index) => card(store, index, { about: known[index], secrets, redraw, isOpen: index === isOpen }));
+      const cards = toolsets.map((_, index) => card(store, index, { about: known[index], choices, redraw, isOpen: index === isOpen }));
       list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. Without tools, the model answers from its own knowledge.")]));
     };
     /**
@@ -57,7 +56,7 @@ export const tools = {
       });
     };
     const trial = store.data.may_change ? element("p", { class: "studio-actions" }, button("Try all tools", () => openTrial(store, "all", "all tools"))) : "";
-    container.append(findings(store, "tool_sets", true), trial, list, addBar(store, choices, added), platformTools(store, choices), defaults(store));
+    container.append(findings(store, "tool_sets", true), trial, list, addBar(store, choices, added), platformTools(store, choices), elsewhere());
   },
 };
 
@@ -68,25 +67,5 @@ async function cardsOf(store) {
   return response?.ok ? (await response.json()).cards : [];
 }
 
-/** @param {Store} store */
-const defaults = (store) =>
-  element(
-    "details",
-    { class: "studio-fold" },
-    element("summary", {}, "For all tools: timeout, approval and visibility"),
-    element(
-      "div",
-      { class: "studio-inner" },
-      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "Installation default", help: "A call that takes longer is canceled, and the model gets an error." }),
-      selectField(store, {
-        label: "Approval",
-        path: "features.approval.mode",
-        options: [["", "Installation default"], ["auto", "Calls run without approval"], ["confirm", "Each call waits for approval"]],
-      }),
-      selectField(store, {
-        label: "Visible calls",
-        path: "features.stage_display.level",
-        options: [["", "All calls"], ["none", "Nothing"], ["error", "Failed calls only"], ["info", "All calls, regardless of the default"], ["debug", "All, including internal steps"]],
-      }),
-    ),
-  );
+const elsewhere = () =>
+  quiet("The timeout for all tools is under ", link("Limits", "#limits"), "; approval and visibility are under ", link("Behavior", "#behaviour"), ".");

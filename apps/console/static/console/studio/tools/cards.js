@@ -11,9 +11,8 @@ import { emptyTool, titleOf, toolEditor } from "./rest-tool.js";
 import { openTrial } from "./trial.js";
 
 /**
- * @import { CardField, Json, Kind } from "../data.js"
+ * @import { CardField, Choices, Json, Kind } from "../data.js"
  * @import { Store } from "../store.js"
- * @import { Secrets } from "./credential.js"
  *
  * @typedef {{tool: string, count: number, last: string}} Failure of a tool
  * @typedef {{kind?: string, name?: string, about?: string, tools?: string[] | null, failures?: Failure[]}} About a toolset: what the server knows
@@ -30,20 +29,20 @@ const SWITCHES = { on: "users can turn it off", off: "users can turn it on" };
 
 /**
  * Creates the fields of a card, by the kind of editor that they use.
- * @type {Record<CardField["editor"], (store: Store, index: number, field: CardField, secrets: Secrets) => Iterable<Node>>}
+ * @type {Record<CardField["editor"], (store: Store, index: number, field: CardField, choices: Choices) => Iterable<Node>>}
  */
 const EDITORS = {
   text: (store, index, { path, label, placeholder }) => [textField(store, { label, path: at(index, path), placeholder })],
   number: (store, index, { path, label, placeholder }) => [numberField(store, { label, path: at(index, path), placeholder })],
-  authorization: (store, index, { path }, secrets) => [authorizationField(store, at(index, path), secrets, true)],
+  authorization: (store, index, { path }, choices) => [authorizationField(store, at(index, path), choices, true)],
   server: serverSettings,
 };
 
 /**
  * `about` is the server's data about it; `redraw(open)` redraws all cards.
- * @param {Store} store @param {number} index @param {{about?: About, secrets: Secrets, redraw: (open?: number) => void, isOpen: boolean}} drawing
+ * @param {Store} store @param {number} index @param {{about?: About, choices: Choices, redraw: (open?: number) => void, isOpen: boolean}} drawing
  */
-export function card(store, index, { about, secrets, redraw, isOpen }) {
+export function card(store, index, { about, choices, redraw, isOpen }) {
   const toolset = store.get(at(index)) ?? {};
   const name = nameOf(toolset);
   const kind = about?.kind || toolset.type;
@@ -63,7 +62,7 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
   const inside = () => store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
   place.append(element("summary", {}, "Settings ", countedFindings(store, place, inside)));
   const fill = () => {
-    if (place.childElementCount === 1) place.append(element("div", { class: "studio-inner" }, ...settings(store, index, { toolset, switched, isPredefined, secrets, redraw })));
+    if (place.childElementCount === 1) place.append(element("div", { class: "studio-inner" }, ...settings(store, index, { toolset, switched, isPredefined, choices, redraw })));
   };
   place.addEventListener("toggle", () => place.open && fill());
   if (isOpen) {
@@ -76,13 +75,10 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     element(
       "header",
       { class: "studio-actions" },
-      element("h3", {}, about?.name || name),
-      element("code", { class: "studio-path" }, at(index)),
-      element("span", { class: "studio-gap" }),
+      element("div", { class: "studio-gap" }, element("h3", {}, about?.name || name, " ", element("code", { class: "studio-path" }, at(index))), quiet(facts.join(" · "))),
       store.data.may_change && button("Try", () => openTrial(store, index, about?.name || name), { "aria-label": `Try ${name}` }),
       button("Remove", remove, { "aria-label": `Remove ${name}` }),
     ),
-    quiet(facts.join(" · ")),
     ...(about?.failures ?? []).map(failure),
     findings(store, at(index), true),
     place,
@@ -99,9 +95,9 @@ const failure = ({ tool, count, last }) =>
   );
 
 /**
- * @param {Store} store @param {number} index @param {{toolset: Json, switched: string, isPredefined: boolean, secrets: Secrets, redraw: (open?: number) => void}} drawing
+ * @param {Store} store @param {number} index @param {{toolset: Json, switched: string, isPredefined: boolean, choices: Choices, redraw: (open?: number) => void}} drawing
  */
-function* settings(store, index, { toolset, switched, isPredefined, secrets, redraw }) {
+function* settings(store, index, { toolset, switched, isPredefined, choices, redraw }) {
   /** @param {(string | number)[]} parts */
   const path = (...parts) => at(index, ...parts);
   const off = "If this setting is off, the application ignores the toolset.";
@@ -114,25 +110,25 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   }
   const kind = kindOf(store, toolset.type);
   if (typeof toolset.name !== "object" && kind.is_named) {
-    yield textField(store, { label: "Name", path: path("name"), empty: "", help: "The prefix of its tools' names." });
+    yield textField(store, { path: path("name"), empty: "", help: "The prefix of its tools' names." });
   }
-  yield textField(store, { label: "Description", path: path("description"), rows: 2 });
-  for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, secrets);
+  yield textField(store, { path: path("description"), rows: 2 });
+  for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, choices);
   yield approvalField(store, path(), "Application default");
   if (kind.is_remote) yield fallbackField(store, path());
   yield userSwitchField(store, path(), "None: always on");
   yield enabledField(store, switched, off);
-  if (Array.isArray(toolset.tools) && kind.is_written) yield toolList(store, index, toolset, redraw);
+  if (Array.isArray(toolset.tools) && kind.is_written) yield toolList(store, index, toolset, choices, redraw);
 }
 
-/** @param {Store} store @param {number} index @param {CardField} field @param {Secrets} secrets */
-function* serverSettings(store, index, field, secrets) {
+/** @param {Store} store @param {number} index @param {CardField} field @param {Choices} choices */
+function* serverSettings(store, index, field, choices) {
   const toolset = store.get(at(index));
   /** @param {string} name */
   const info = (name) => at(index, field.path, name);
   if (toolset[field.path]?.protocol !== "stdio") {
-    yield textField(store, { label: "Server URL", path: info("url"), empty: "", isExact: true });
-    yield authorizationField(store, info("authorization"), secrets, false);
+    yield textField(store, { path: info("url"), empty: "", isExact: true });
+    yield authorizationField(store, info("authorization"), choices, false);
   }
   /** @type {string[] | null} */
   const allowed = toolset.allowed_tools?.length ? toolset.allowed_tools : null;
@@ -155,8 +151,8 @@ function* serverSettings(store, index, field, secrets) {
   yield element("div", { class: "studio-inner" }, element("h4", {}, "Tools"), element("p", { class: "studio-actions" }, list, status), place, findings(store, at(index, "allowed_tools")));
 }
 
-/** @param {Store} store @param {number} index @param {Json} toolset @param {(open?: number) => void} redraw */
-function toolList(store, index, toolset, redraw) {
+/** @param {Store} store @param {number} index @param {Json} toolset @param {Choices} choices @param {(open?: number) => void} redraw */
+function toolList(store, index, toolset, choices, redraw) {
   const isRest = toolset.type === "rest-api";
   const add = () => {
     const name = freeName("new_tool", toolset.tools.map(titleOf));
@@ -171,7 +167,7 @@ function toolList(store, index, toolset, redraw) {
     { class: "studio-inner" },
     element("h4", {}, "Tools"),
     ...toolset.tools.map((/** @type {Json} */ _, /** @type {number} */ number) =>
-      toolEditor(store, index, number, () => {
+      toolEditor(store, index, number, choices, () => {
         store.change(at(index, "tools", number), undefined);
         redraw(index);
       }),

@@ -1,13 +1,12 @@
 // The authentication of a service and its credential: a secret's name, or typed text, which saving
 // converts to a secret.
 
-import { element, field, link, newId, quiet, selectField, textField } from "../elements.js";
+import { element, field, newId, quiet, selectField, textField } from "../elements.js";
+import { pickerField } from "../pickers.js";
 
 /**
- * @import { Json } from "../data.js"
+ * @import { Choices, Json } from "../data.js"
  * @import { Store } from "../store.js"
- *
- * @typedef {{names: string[], add?: string}} Secrets `add`: the URL of the form for a new one
  */
 
 /** @type {Record<string, [title: string, written: Json]>} */
@@ -21,15 +20,6 @@ const KINDS = {
   forward_auth_token: ["The caller's own token", {}],
 };
 /** @type {Record<string, string>} */
-const LABELS = {
-  username: "Name",
-  name: "Name of the header or parameter",
-  client_id: "Client ID",
-  token_url: "Token URL",
-  authorization_url: "Authorization URL",
-  scope: "Scopes",
-};
-/** @type {Record<string, string>} */
 const CREDENTIALS = { bearer: "token", api_key: "key", basic: "password", client_id_secret: "client_secret" };
 /** @type {Record<string, string[]>} */
 const TEXTS = {
@@ -41,9 +31,9 @@ const TEXTS = {
 
 /**
  * `isRest`: a REST service, which also supports a key in the body and the caller's token.
- * @param {Store} store @param {string} path @param {Secrets} secrets @param {boolean} isRest
+ * @param {Store} store @param {string} path @param {Choices} choices @param {boolean} isRest
  */
-export function authorizationField(store, path, secrets, isRest) {
+export function authorizationField(store, path, choices, isRest) {
   const box = element("div", { class: "studio-inner" });
   const draw = () => {
     const kind = store.get(path)?.type ?? "";
@@ -62,17 +52,16 @@ export function authorizationField(store, path, secrets, isRest) {
     });
     const rest = [];
     const credential = CREDENTIALS[kind];
-    if (credential) rest.push(credentialField(store, `${path}.${credential}`, secrets));
+    if (credential) rest.push(credentialField(store, `${path}.${credential}`, choices));
     for (const name of TEXTS[kind] ?? []) {
-      rest.push(textField(store, { label: LABELS[name], path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
+      rest.push(textField(store, { path: `${path}.${name}`, empty: name === "scope" ? undefined : "" }));
     }
     if (kind === "api_key") {
       const options = [["header", "A header"], ["query", "The URL"]];
       if (isRest) options.push(["body", "The body"]);
-      rest.push(selectField(store, { label: "Sent in", path: `${path}.location`, options }));
+      rest.push(selectField(store, { path: `${path}.location`, options }));
     }
-    const label = "Authentication";
-    box.replaceChildren(field(store, { label, path, control, isExact: true }), ...rest);
+    box.replaceChildren(field(store, { path, control, isExact: true }), ...rest);
   };
   draw();
   return box;
@@ -86,11 +75,10 @@ const written = (kind, isRest) => ({
   ...(kind === "oauth" && isRest ? { client_id: "", authorization_url: "", token_url: "" } : {}),
 });
 
-/** @param {Store} store @param {string} path @param {Secrets} secrets */
-function credentialField(store, path, secrets) {
+/** @param {Store} store @param {string} path @param {Choices} choices */
+function credentialField(store, path, choices) {
   const value = store.get(path);
   const name = value?.$secret ?? "";
-  const known = secrets.names.includes(name) || !name ? secrets.names : [name, ...secrets.names];
   const typed = element("input", {
     type: "password",
     id: newId("credential"),
@@ -107,22 +95,20 @@ function credentialField(store, path, secrets) {
     quiet("When you leave the field, the credential becomes a secret, and the application only refers to it."),
   );
   own.hidden = Boolean(name);
-  const control = element(
-    "select",
-    {},
-    element("option", { value: "", selected: !name }, "Entered here"),
-    ...known.map((one) =>
-      element("option", { value: one, selected: one === name }, secrets.names.includes(one) ? one : `${one} (does not exist yet)`),
-    ),
-  );
-  control.addEventListener("change", () => {
-    own.hidden = Boolean(control.value);
-    store.change(path, control.value ? { $secret: control.value } : typed.value);
+  const isMissing = name && !choices.secrets.includes(name);
+  const { secret: add } = choices.add;
+  const box = pickerField(store, {
+    path,
+    value: name,
+    choices: () => choices.secrets.map((one) => [one, one]),
+    empty: "Entered here",
+    unknown: "Does not exist yet",
+    add: add && isMissing ? [`Add the secret ${name}`, `${add}?name=${encodeURIComponent(name)}`] : add && ["Add a secret", add],
+    onchange: (chosen) => {
+      own.hidden = Boolean(chosen);
+      store.change(path, chosen ? { $secret: chosen } : typed.value);
+    },
   });
-  const box = field(store, { label: "Secret", path, control });
-  if (name && !secrets.names.includes(name) && secrets.add) {
-    box.append(link(`Add the secret ${name}`, `${secrets.add}?name=${encodeURIComponent(name)}`));
-  }
   box.append(own);
   return box;
 }

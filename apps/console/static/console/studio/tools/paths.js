@@ -54,12 +54,13 @@ export function addToolsets(store, ...added) {
  * @param {Store} store @param {Node} owner @param {() => Finding[]} found
  */
 export function countedFindings(store, owner, found) {
-  const mark = element("span", { class: "studio-error" });
+  const mark = element("span");
   const count = () => {
     const inside = found();
     const mistakes = inside.filter(({ severity }) => severity === "error").length;
     const notes = mistakes ? plural(mistakes, "error") : inside.length ? plural(inside.length, "warning") : "";
     mark.textContent = notes && `(${notes})`;
+    mark.className = mistakes ? "studio-error" : "studio-warning";
   };
   store.subscribe((what) => what === "findings" && count(), owner);
   count();

@@ -14,81 +14,70 @@ const of = (name) => `features.${name}`;
 const isEnabled = (value) => Boolean(value?.enabled);
 /** @param {unknown} value */
 const isThere = (value) => value !== null && value !== undefined;
-/** @param {Store} store @param {string} path @param {string} label @param {string} placeholder */
-const seconds = (store, path, label, placeholder) => numberField(store, { label, path: of(path), min: 1, step: 1, placeholder });
+/** @param {Store} store @param {string} path @param {string} placeholder */
+const seconds = (store, path, placeholder) => numberField(store, { path: of(path), min: 1, step: 1, placeholder });
 
 /** @param {Store} store @param {string} path @param {string} usual */
 const approval = (store, path, usual) =>
   selectField(store, {
-    label: "Approval",
     path: of(path),
     options: [["", usual], ["auto", "Calls run without approval"], ["confirm", "Each call waits for approval"]],
   });
 
 /**
  * `on` is the manifest value of an enabled tool; `settings` are fields that are shown then.
- * @type {{name: string, label: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store, choices: Choices) => Node[]}[]}
+ * @type {{name: string, help: string, on?: object, isOn?: (value: any) => boolean, settings?: (store: Store, choices: Choices) => Node[]}[]}
  */
 const TOOLS = [
   {
     name: "web_fetch",
-    label: "Web pages",
     help: "Reads pages and files on the web, if the installation allows it.",
   },
   {
     name: "notes",
-    label: "Notes",
     help: "Reads and writes notes of the user or their team.",
   },
   {
     name: "search_conversations",
-    label: "Earlier conversations",
     help: "Finds the user's earlier conversations with this application.",
   },
   {
     name: "questions",
-    label: "Questions to the user",
     help: "Asks the user a question, with choices, and waits for the answer.",
     on: {},
     isOn: isThere,
-    settings: (store) => [seconds(store, "questions.seconds", "Timeout, in seconds", "300")],
+    settings: (store) => [seconds(store, "questions.seconds", "300")],
   },
   {
     name: "todo",
-    label: "To-do list",
     help: "Keeps a to-do list for long tasks. The user sees it.",
   },
   {
     name: "subagents",
-    label: "Sub-agents",
     help: "Delegates tasks to sub-agents of this application. A preview feature.",
     settings: subagentFields,
   },
   {
     name: "spawn_agent",
-    label: "Predefined sub-agents",
     help: "Delegates parts of a task to predefined sub-agents, which work in parallel.",
     settings: (store) => [
-      linesField(store, { label: "Only these sub-agents", path: of("spawn_agent.agents"), rows: 2, help: "Names, one per line. Leave empty for all." }),
-      seconds(store, "spawn_agent.timeout_seconds", "Timeout for each sub-agent, in seconds", "120"),
+      linesField(store, { path: of("spawn_agent.agents"), rows: 2, help: "Names, one per line. Leave empty for all." }),
+      seconds(store, "spawn_agent.timeout_seconds", "120"),
     ],
   },
   {
     name: "schedules",
-    label: "Schedules",
     help: "Sets alarms and schedules tasks for the user, who confirms them.",
     settings: (store) => [approval(store, "schedules.approval.mode", "Needs approval (default)")],
   },
   {
     name: "representation_tooling",
-    label: "Answers with files",
     help: "Attaches files or links to its answer.",
     on: {},
     isOn: isThere,
   },
   {
     name: "summary",
-    label: "End with a summary",
     help: "A tool whose text ends the answer.",
   },
 ];
@@ -97,11 +86,11 @@ export const PLATFORM_PATHS = TOOLS.map(({ name }) => of(name));
 
 /** @param {Store} store @param {Choices} choices */
 export function platformTools(store, choices) {
-  const cards = TOOLS.map(({ name, label, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
+  const cards = TOOLS.map(({ name, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
     element(
       "div",
       { class: "studio-card", "data-platform": name },
-      switchField(store, { path: of(name), label, help, on, isOn, children: settings && (() => settings(store, choices)) }),
+      switchField(store, { path: of(name), help, on, isOn, children: settings && (() => settings(store, choices)) }),
     ),
   );
   return group(

@@ -1,12 +1,13 @@
 // The editor of a tool: its description for the model, the request, and its parameters.
 
 import { button, element, selectField, textField } from "../elements.js";
+import { callableChoices, pickerField } from "../pickers.js";
 import { approvalField, enabledField, fallbackField } from "./rules.js";
 import { at, countedFindings, FUNCTION } from "./paths.js";
 import { parameterTable } from "./parameters.js";
 
 /**
- * @import { Json } from "../data.js"
+ * @import { Choices, Json } from "../data.js"
  * @import { Store } from "../store.js"
  */
 
@@ -25,9 +26,9 @@ export const titleOf = (tool) =>
 
 /**
  * `remove` removes the tool from the toolset.
- * @param {Store} store @param {number} index @param {number} number @param {() => void} remove
+ * @param {Store} store @param {number} index @param {number} number @param {Choices} choices @param {() => void} remove
  */
-export function toolEditor(store, index, number, remove) {
+export function toolEditor(store, index, number, choices, remove) {
   const parts = ["tools", number];
   const path = at(index, ...parts);
   const tool = store.get(path) ?? {};
@@ -46,7 +47,7 @@ export function toolEditor(store, index, number, remove) {
   fold.append(body);
   const fill = () => {
     if (body.childElementCount) return;
-    body.append(...fields(store, index, parts, tool), element("p", {}, button("Remove this tool", remove, { "aria-label": `Remove ${name}` })));
+    body.append(...fields(store, index, parts, tool, choices), element("p", {}, button("Remove this tool", remove, { "aria-label": `Remove ${name}` })));
   };
   fold.addEventListener("toggle", () => fold.open && fill());
   if (store.findingsAt(path).length) {
@@ -56,27 +57,26 @@ export function toolEditor(store, index, number, remove) {
   return fold;
 }
 
-/** @param {Store} store @param {number} index @param {(string | number)[]} parts @param {Json} tool */
-function* fields(store, index, parts, tool) {
+/** @param {Store} store @param {number} index @param {(string | number)[]} parts @param {Json} tool @param {Choices} choices */
+function* fields(store, index, parts, tool, choices) {
   /** @param {(string | number)[]} rest */
   const path = (...rest) => at(index, ...parts, ...rest);
   if (tool.open_ai_tool) {
-    yield textField(store, { label: "Name", path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "The name for the model, after the toolset's prefix." });
-    yield textField(store, { label: "Description, and when to use it", path: path(...FUNCTION, "description"), rows: 3, empty: "", isExact: true });
+    yield textField(store, { path: path(...FUNCTION, "name"), empty: "", isExact: true, help: "The name for the model, after the toolset's prefix." });
+    yield textField(store, { path: path(...FUNCTION, "description"), rows: 3, empty: "", isExact: true });
   }
   if (tool.rest_api_method_info) {
-    yield selectField(store, { label: "Method", path: path("rest_api_method_info", "method_type"), options: METHODS });
+    yield selectField(store, { path: path("rest_api_method_info", "method_type"), options: METHODS });
     yield textField(store, {
-      label: "URL",
       path: path("rest_api_method_info", "method_url"),
       empty: "",
       help: "Relative to the service URL, with parameters in braces.",
     });
     yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
-    yield textField(store, { label: "Title of a call", path: path("display", "stage", "name"), placeholder: "The toolset's name" });
+    yield textField(store, { path: path("display", "stage", "name"), placeholder: "The toolset's name" });
   }
   if (tool.deployment_id !== undefined) {
-    yield textField(store, { label: "Deployment", path: path("deployment_id"), empty: "", help: "The name of a deployment or another application." });
+    yield pickerField(store, { path: path("deployment_id"), choices: () => callableChoices(choices), empty: "Choose one" });
   }
   if (!tool.template_name) yield approvalField(store, path(), "Toolset default");
   if (tool.open_ai_tool) yield fallbackField(store, path());

@@ -10,7 +10,6 @@ import { element, field, selectField, switchField } from "../elements.js";
 /** @param {Store} store @param {string} path @param {string} level the text of the usual choice */
 export function approvalField(store, path, level) {
   return selectField(store, {
-    label: "Approval",
     path: `${path}.approval.mode`,
     findingsPath: `${path}.approval`,
     options: [
@@ -48,13 +47,12 @@ export function fallbackField(store, path) {
   control.addEventListener("change", () => {
     store.change(place, structuredClone(control.value === "own" ? current : STRATEGIES[control.value][1]));
   });
-  return field(store, { label: "When a call fails", path: place, control, findingsPath: `${path}.fallback_configuration` });
+  return field(store, { path: place, control, findingsPath: `${path}.fallback_configuration` });
 }
 
 /** Users can turn the toolset on and off in the message box. @param {Store} store @param {string} path of the toolset @param {string} usual */
 export const userSwitchField = (store, path, usual) =>
   selectField(store, {
-    label: "Switch for users",
     path: `${path}.user_switch`,
     options: [
       ["", usual],
@@ -65,5 +63,5 @@ export const userSwitchField = (store, path, usual) =>
 
 /** @param {Store} store @param {string} path @param {string} help */
 export function enabledField(store, path, help) {
-  return switchField(store, { label: "In use", path, help, on: undefined, off: false, isOn: (value) => value !== false });
+  return switchField(store, { path, help, on: undefined, off: false, isOn: (value) => value !== false });
 }

@@ -1,7 +1,7 @@
 // The tools of a server as checkboxes; the model may call the selected ones.
 
 import { part } from "../../parts.js";
-import { button, element, newId, quiet } from "../elements.js";
+import { button, element, newId, quiet, rowSearch } from "../elements.js";
 import { plural } from "./paths.js";
 
 /**
@@ -56,7 +56,7 @@ export function tickList(tools, allowed, onchange) {
     ].filter(Boolean);
     return element(
       "li",
-      { "data-name": `${name} ${description ?? ""}`.toLowerCase() },
+      {},
       input,
       element(
         "div",
@@ -86,11 +86,6 @@ export function tickList(tools, allowed, onchange) {
     }
     tell();
   };
-  const search = element("input", { type: "search", placeholder: "Find a tool", "aria-label": "Find a tool", autocomplete: "off" });
-  search.addEventListener("input", () => {
-    const words = search.value.toLowerCase().split(/\s+/);
-    for (const box of boxes) box.hidden = !words.every((word) => box.dataset.name?.includes(word));
-  });
   const list = element("ul", { class: "studio-ticks" }, ...boxes);
   list.addEventListener("change", tell);
   tell();
@@ -100,7 +95,7 @@ export function tickList(tools, allowed, onchange) {
     element(
       "p",
       { class: "studio-actions" },
-      tools.length > 8 && search,
+      tools.length > 8 && rowSearch("Find a tool", boxes),
       button("All", () => all(true)),
       button("None", () => all(false)),
       status,

@@ -1,7 +1,8 @@
 // The sources of new tools. Each source is a form that adds toolsets to the draft.
 
 import { parts, reasonOf, UNREACHABLE } from "../../parts.js";
-import { button, element, link, quiet } from "../elements.js";
+import { button, element, quiet } from "../elements.js";
+import { callableChoices, pickerField } from "../pickers.js";
 import { fetchJson } from "../store.js";
 import { addToolsets, nameOf, plainName } from "./paths.js";
 import { ask, commandFound, labelled, line, serverFound, serviceFound } from "./found.js";
@@ -12,6 +13,7 @@ import { pasteField } from "./pasted.js";
 /**
  * @import { Choices, Json } from "../data.js"
  * @import { Child } from "../elements.js"
+ * @import { Choice } from "../pickers.js"
  * @import { Store } from "../store.js"
  * @import { Done } from "./found.js"
  *
@@ -44,18 +46,25 @@ function slow(text, work, doing) {
 /** An MCP server: a URL, or a registered server; then its tools. @type {Source} */
 function fromServer(store, choices, done) {
   const address = line({ placeholder: "https://mcp.example.com/mcp", inputMode: "url" });
-  const { registered, servers } = choices;
-  const options = [
-    ...registered.map(({ template, title }) => [`address ${template}`, title === template ? title : `${title} (${template})`]),
-    ...servers.map(({ name }) => [`program ${name}`, `${name} (a program)`]),
-  ];
-  const known = element("select", {}, element("option", { value: "" }, "None"), ...options.map(([value, text]) => element("option", { value }, text)));
+  const { address: register } = choices.add;
+  let known = "";
   const place = element("div", { class: "studio-inner" });
   /** @param {string} kind */
-  const chosen = (kind) => (known.value.startsWith(`${kind} `) ? known.value.slice(kind.length + 1) : "");
+  const chosen = (kind) => (known.startsWith(`${kind} `) ? known.slice(kind.length + 1) : "");
   const server = () => (chosen("program") ? { protocol: "stdio", server: chosen("program") } : { url: address.value.trim() });
-  known.addEventListener("change", () => {
-    address.disabled = Boolean(known.value);
+  const registered = pickerField(store, {
+    label: "Or a registered server",
+    choices: () => [
+      ...choices.registered.map(({ template, title }) => /** @type {Choice} */ ([`address ${template}`, title, title === template ? "" : template])),
+      ...choices.servers.map(({ name }) => /** @type {Choice} */ ([`program ${name}`, name, "A program of this installation"])),
+    ],
+    empty: "None",
+    none: "No servers registered yet.",
+    add: register && ["Register a server for all applications", register],
+    onchange: (value) => {
+      known = value;
+      address.disabled = Boolean(value);
+    },
   });
   const connect = slow(
     "Connect",
@@ -70,10 +79,9 @@ function fromServer(store, choices, done) {
   );
   return [
     labelled("Server URL", address),
-    options.length > 0 && labelled("Or a registered server", known),
+    registered,
     connect,
     place,
-    choices.add.address && element("p", {}, link("Register a server for all applications", choices.add.address)),
   ];
 }
 
@@ -145,29 +153,37 @@ function fromPredefined(store, _choices, done) {
 
 /** Another application or a model that is called as a tool. @type {Source} */
 function fromApplication(store, choices, done) {
-  const options = [
-    ...choices.applications.map(({ id, name }) => [id, `${name} (application)`]),
-    ...choices.deployments.map(({ id, name }) => [id, `${name} (model)`]),
-  ];
-  if (!options.length) return [quiet("No other applications or deployments.")];
-  const select = element("select", {}, ...options.map(([value, text]) => element("option", { value }, text)));
+  let chosen = "";
   const add = button(
     "Add",
     () => {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
       const index = toolsets.findIndex(({ type }) => type === "dial-deployment");
-      const tool = { type: "dial-deployment-simple", deployment_id: select.value };
+      const tool = { type: "dial-deployment-simple", deployment_id: chosen };
       if (index < 0) return done({ type: "dial-deployment", name: "assistants", tools: [tool] });
       const path = `tool_sets[${index}].tools`;
       /** @type {Json[]} */
       const before = store.get(path);
-      if (!before.some(({ deployment_id: id }) => id === select.value)) store.change(path, [...before, tool]);
+      if (!before.some(({ deployment_id: id }) => id === chosen)) store.change(path, [...before, tool]);
       done(index);
     },
-    { class: "console-button console-primary" },
+    { class: "console-button console-primary", disabled: true },
   );
-  return [labelled("Deployment", select, "The model sends it a question and gets the answer as the result."), element("p", {}, add)];
+  const { deployment } = choices.add;
+  const pick = pickerField(store, {
+    label: "Deployment",
+    choices: () => callableChoices(choices),
+    empty: "Choose one",
+    none: "No other applications or deployments yet.",
+    add: deployment && ["Add a deployment", deployment],
+    help: "The model sends it a question and gets the answer as the result.",
+    onchange: (value) => {
+      chosen = value;
+      add.disabled = !value;
+    },
+  });
+  return [pick, element("p", {}, add)];
 }
 
 /** A REST service without a document. @type {Source} */
@@ -183,7 +199,7 @@ function byHand(_store, _choices, done) {
 /** A toolset of a kind that needs only a name and the fields of its card. @param {string} type @param {string} title @returns {Source} */
 const ofKind = (type, title) => (_store, _choices, done) => {
   const name = line({ placeholder: plainName(title) });
-  const add = button("Add it", () => done({ type, name: plainName(name.value.trim() || title) }), { class: "console-button console-primary" });
+  const add = button("Add", () => done({ type, name: plainName(name.value.trim() || title) }), { class: "console-button console-primary" });
   return [labelled("Name", name), element("p", {}, add)];
 };
 
@@ -215,7 +231,7 @@ export function addBar(store, choices, added) {
       if (wasOpen) return;
       one.setAttribute("aria-expanded", "true");
       place.append(element("div", { class: "studio-card", role: "group", "aria-label": title }, ...make(store, choices, done)));
-      parts(place, "input, textarea, select, button", HTMLElement)[0]?.focus();
+      parts(place, "input, textarea, choice-list, button", HTMLElement)[0]?.focus();
     }, { "aria-expanded": "false" });
     return one;
   });

@@ -1,7 +1,8 @@
 // The fields of sub-agents: the general-purpose one, and the types that the application declares.
 
-import { button, element, findings, focusOn, linesField, numberField, selectField, switchField, textField } from "../elements.js";
+import { button, cardHead, element, findings, focusOn, linesField, numberField, switchField, textField } from "../elements.js";
 import { freeName, nameOf } from "./paths.js";
+import { deploymentChoices, pickerField } from "../pickers.js";
 
 /**
  * @import { Choices, Json } from "../data.js"
@@ -29,16 +30,15 @@ export function subagentFields(store, choices) {
   };
   draw();
   return [
-    numberField(store, { label: "Timeout for each task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "Installation default" }),
+    numberField(store, { path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "Installation default" }),
     switchField(store, {
-      label: "General-purpose sub-agent",
       path: `${PATH}.general_purpose`,
       help: "Works on any task. The model chooses its toolsets with each call.",
       on: undefined,
       off: null,
       isOn: (value) => value !== null,
       children: () => [
-        textField(store, { label: "Prompt", path: `${PATH}.general_purpose.system_prompt`, rows: 3, placeholder: "Built in" }),
+        textField(store, { path: `${PATH}.general_purpose.system_prompt`, rows: 3, placeholder: "Built in" }),
         ...limits(store, choices, `${PATH}.general_purpose`),
       ],
     }),
@@ -50,12 +50,12 @@ export function subagentFields(store, choices) {
 
 /** @param {Store} store @param {Choices} choices @param {string} path */
 const limits = (store, choices, path) => [
-  selectField(store, {
-    label: "Model",
+  pickerField(store, {
     path: `${path}.deployment_id`,
-    options: [["", "The application's model"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
+    choices: () => deploymentChoices(choices, "chat"),
+    empty: "The application's model",
   }),
-  numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "Same as the application" }),
+  numberField(store, { path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "Same as the application" }),
 ];
 
 /** @param {Store} store @param {Choices} choices @param {number} index @param {() => void} redraw */
@@ -72,12 +72,11 @@ function typeCard(store, choices, index, redraw) {
   return element(
     "fieldset",
     { class: "studio-card", "data-subagent": String(index) },
-    element("legend", {}, `Sub-agent ${index + 1}`),
-    textField(store, { label: "Name", path: `${path}.name`, empty: "" }),
-    textField(store, { label: "Description", path: `${path}.description`, empty: "", help: "The model reads it to choose a sub-agent." }),
-    textField(store, { label: "Prompt", path: `${path}.system_prompt`, rows: 3, empty: "", help: "Replaces the application's prompt." }),
+    ...cardHead(`Sub-agent ${index + 1}`, button("Remove", remove, { "aria-label": `Remove sub-agent ${name || index + 1}` })),
+    textField(store, { path: `${path}.name`, empty: "" }),
+    textField(store, { path: `${path}.description`, empty: "", help: "The model reads it to choose a sub-agent." }),
+    textField(store, { path: `${path}.system_prompt`, rows: 3, empty: "", help: "Replaces the application's prompt." }),
     switchField(store, {
-      label: "Choose its toolsets",
       path: `${path}.tool_sets`,
       help: "If this setting is off, the sub-agent has all of the application's toolsets.",
       on: [],
@@ -93,6 +92,5 @@ function typeCard(store, choices, index, redraw) {
       ],
     }),
     ...limits(store, choices, path),
-    element("p", { class: "studio-actions" }, button("Remove", remove, { "aria-label": `Remove sub-agent ${name || index + 1}` })),
   );
 }

@@ -1,22 +1,15 @@
-// The labels of the studio's fields by their paths in the manifest, for lists of changes.
+// The labels of the studio's fields by their paths in the manifest: for the fields, and for lists of changes and issues.
 
 import { split } from "../manifest/paths.js";
-import { sectionOf } from "./sections.js";
-import { FUNCTION, nameOf } from "./tools/paths.js";
-import { titleOf } from "./tools/rest-tool.js";
 
-/**
- * @import { Json } from "./data.js"
- */
-
-const PARAMETERS = [...FUNCTION, "parameters", "properties"].join(".");
-/** @type {Record<string, string>} */
-const COLUMNS = { title: "Title", description: "Description", icon: "Icon" };
+const PARAMETERS = "open_ai_tool.function.parameters.properties";
 
 /** Fields by path, where `[]` stands for an index. @type {Record<string, string>} */
 const FIELDS = {
+  "(description)": "Description",
+  "(icon)": "Icon",
+  "(title)": "Title",
   contexts: "Texts and files",
-  "contexts[]": "Text or file",
   "contexts[].content": "Text",
   "contexts[].description": "Description",
   "contexts[].url": "Path",
@@ -25,7 +18,6 @@ const FIELDS = {
   "conversation_starters.chat_message_input_disabled": "Require a starter",
   "conversation_starters.intro_text": "Introduction",
   "conversation_starters.starters": "Starters",
-  "conversation_starters.starters[]": "Starter",
   "conversation_starters.starters[].text": "Question",
   "conversation_starters.starters[].title": "Button",
   "features.approval.mode": "Tool calls need approval",
@@ -57,6 +49,13 @@ const FIELDS = {
   "features.subagents.general_purpose.max_iterations": "Model calls for one task",
   "features.subagents.general_purpose.system_prompt": "Prompt",
   "features.subagents.timeout_seconds": "Timeout for each task, in seconds",
+  "features.subagents.types": "Sub-agents",
+  "features.subagents.types[].deployment_id": "Model",
+  "features.subagents.types[].description": "Description",
+  "features.subagents.types[].max_iterations": "Model calls for one task",
+  "features.subagents.types[].name": "Name",
+  "features.subagents.types[].system_prompt": "Prompt",
+  "features.subagents.types[].tool_sets": "Choose its toolsets",
   "features.summary": "End with a summary",
   "features.timestamp": "Time",
   "features.todo": "To-do list",
@@ -73,18 +72,34 @@ const FIELDS = {
   "orchestrator.deployment.parameters.top_p": "Top p",
   "orchestrator.max_iterations": "Maximum model calls",
   "orchestrator.system_prompt.content": "Prompt",
+  "orchestrator.system_prompt.path": "Path",
   "orchestrator.system_prompt.template": "Prompt",
+  "orchestrator.system_prompt.variables": "Variables",
   "orchestrator.tool_discovery": "Search for tools instead of listing them",
   "orchestrator.tool_discovery.min_tools_for_deferral": "Always list toolsets with fewer tools than",
-  "tool_defaults.timeout_seconds": "Timeout, in seconds",
+  "skills[].type": "Kind",
+  "skills[].url": "Path",
+  tool_sets: "Tools",
+  "tool_defaults.timeout_seconds": "Timeout for a tool call, in seconds",
 };
 
-/** Fields of toolsets and tools. @type {Record<string, string>} */
+/** Fields of toolsets and of their tools. Each kind of toolset has labels for its own fields. @type {Record<string, string>} */
 const TOOL_FIELDS = {
   "": "",
+  allowed_tools: "Tools",
   "approval.mode": "Approval",
   authorization: "Authentication",
-  base_url: "Service URL",
+  "authorization.authorization_url": "Authorization URL",
+  "authorization.client_id": "Client ID",
+  "authorization.client_secret": "Secret",
+  "authorization.key": "Secret",
+  "authorization.location": "Sent in",
+  "authorization.name": "Name of the header or parameter",
+  "authorization.password": "Secret",
+  "authorization.scope": "Scopes",
+  "authorization.token": "Secret",
+  "authorization.token_url": "Token URL",
+  "authorization.username": "Username",
   deployment_id: "Deployment",
   description: "Description",
   "display.stage.name": "Title of a call",
@@ -101,39 +116,21 @@ const TOOL_FIELDS = {
   user_switch: "Switch for users",
 };
 
-/**
- * The section and the label of a changed field, such as `Tools › weather › URL`, or "" if the studio has no field for it.
- * @param {{path: string, kind: string}} difference @param {Json} manifest the changed one, for the names of its tools
- */
-export function fieldLabel({ path, kind }, manifest) {
+/** The label of a field; undefined if it has none. @param {string} path @returns {string | undefined} */
+export function labelAt(path) {
   const parts = split(path);
-  const first = String(parts[0] ?? "");
-  if (first.startsWith("skill ")) return ["Skills", first.slice("skill ".length), ...parts.slice(1)].join(" › ");
-  if (path in COLUMNS) return `${sectionOf(`(${path})`).title} › ${COLUMNS[path]}`;
-  const named = parts[0] === "tool_sets" ? toolField(parts, manifest, kind === "removed") : [...starterName(parts), FIELDS[pattern(parts)]];
-  if (named.includes(undefined)) return "";
-  const section = sectionOf(path).title;
-  return [section, ...named].filter((one, place, all) => one && one !== all[place - 1]).join(" › ");
+  if (parts[0] !== "tool_sets" || parts.length < 2) return FIELDS[pattern(parts)];
+  const rest = toolParts(parts);
+  const [parameters, parameter] = [rest.slice(0, 4).join("."), rest[4]];
+  return parameters === PARAMETERS && parameter !== undefined ? `Parameter ${parameter}` : TOOL_FIELDS[pattern(rest)];
 }
 
 /** @param {(string | number)[]} parts */
-const pattern = (parts) => parts.reduce((/** @type {string} */ text, part) => (typeof part === "number" ? `${text}[]` : text ? `${text}.${part}` : part), "");
+export const pattern = (parts) => parts.reduce((/** @type {string} */ text, part) => (typeof part === "number" ? `${text}[]` : text ? `${text}.${part}` : part), "");
 
-/** @param {(string | number)[]} parts @returns {(string | undefined)[]} */
-const starterName = ([first, , number]) => (first === "conversation_starters" && typeof number === "number" ? [`Starter ${number + 1}`] : []);
-
-/**
- * The name of the toolset, the name of the tool and the label of the field.
- * @param {(string | number)[]} parts @param {Json} manifest @param {boolean} isRemoved the index of a removed item is that of the old manifest
- * @returns {(string | undefined)[]}
- */
-function toolField([, index, tools, number, ...rest], manifest, isRemoved) {
-  if (typeof index !== "number") return [""];
-  if (isRemoved && tools === undefined) return ["Toolset"];
-  const toolset = manifest.tool_sets?.[index] ?? {};
-  if (tools !== "tools" || typeof number !== "number") return [nameOf(toolset), TOOL_FIELDS[pattern([tools ?? "", number ?? "", ...rest].filter((part) => part !== ""))]];
-  if (isRemoved && !rest.length) return [nameOf(toolset), "Tool"];
-  const tool = titleOf(toolset.tools?.[number]);
-  const [parameters, parameter] = [rest.slice(0, 4).join("."), rest[4]];
-  return [nameOf(toolset), tool, parameters === PARAMETERS && parameter !== undefined ? `Parameter ${parameter}` : TOOL_FIELDS[pattern(rest)]];
+/** The path within a toolset or a tool. All servers and tools have the same authentication. @param {(string | number)[]} parts */
+function toolParts([, , ...parts]) {
+  const inTool = parts[0] === "tools" && typeof parts[1] === "number" ? parts.slice(2) : parts;
+  const own = inTool[0] === "override" ? inTool.slice(1) : inTool;
+  return own[0] === "mcp_server_info" && own[1] === "authorization" ? own.slice(1) : own;
 }

@@ -1,0 +1,175 @@
+// The dialog for publishing, or for requesting it: the changes, the checks, the note for the version, and its audience.
+
+import { button, element, newId, quiet } from "./elements.js";
+import { changedPlace } from "./breadcrumbs.js";
+import { issueList } from "./issues.js";
+import { part } from "../parts.js";
+
+/**
+ * @import { Difference, Pair } from "./data.js"
+ * @import { Store } from "./store.js"
+ *
+ * @typedef {{message: string, is_outdated?: boolean}} Refusal
+ *
+ * @typedef {object} Publishing
+ * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<Refusal | null>} send publishes and closes the dialog, unless it is refused
+ * @property {((words: string) => Promise<Refusal | null>) | null} sendBack sends back another user's request
+ * @property {(path: string) => unknown} goTo opens the field of an issue
+ * @property {() => void} cancel
+ * @property {boolean} isRequest the dialog requests publishing by another user
+ */
+
+export class PublishDialog {
+  /** @type {HTMLDialogElement | null} */
+  #shown = null;
+
+  /** @param {Store} store */
+  constructor(store) {
+    this.store = store;
+  }
+
+  get isOpen() {
+    return this.#shown !== null;
+  }
+
+  close() {
+    const dialog = this.#shown;
+    this.#shown = null;
+    dialog?.close();
+    dialog?.remove();
+  }
+
+  /** @param {Difference[]} differences @param {Publishing} publishing */
+  show(differences, { send, sendBack, goTo, cancel, isRequest }) {
+    this.close();
+    const { number } = this.store.state;
+    const id = newId("note");
+    const note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
+    const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
+    const problem = element("p", { class: "studio-error", role: "alert" });
+    const publish = element("button", { class: "console-button console-primary" }, isRequest ? "Request publishing" : "Publish");
+    const leave = () => {
+      this.close();
+      cancel();
+    };
+    let isOver = false;
+    /** @param {Event} event */
+    const submit = async (event) => {
+      event.preventDefault();
+      publish.disabled = true;
+      problem.textContent = "";
+      const refusal = await send({ note: note.value, only_new: onlyNew.checked, is_over: isOver });
+      publish.disabled = false;
+      problem.textContent = refusal?.message ?? "";
+      checks.replaceChildren(...this.checks(goTo));
+      if (!refusal?.is_outdated) return;
+      isOver = true;
+      publish.textContent = "Replace it";
+    };
+    const checks = element("section", {}, ...this.checks(goTo));
+    const heading = newId("publish");
+    /** @type {HTMLDialogElement} */
+    const dialog = element(
+      "dialog",
+      // Escape closes it too.
+      { class: "studio-dialog studio-publishing", "aria-labelledby": heading, onclose: () => this.#shown === dialog && leave() },
+      element(
+        "form",
+        { class: "studio-publish", onsubmit: submit },
+        element("h2", { id: heading }, titleOf(isRequest, number)),
+        element(
+          "div",
+          // It scrolls, so it must be focusable.
+          { class: "studio-review", tabIndex: 0, role: "region", "aria-label": "Changes and checks" },
+          number ? this.changes(differences) : "",
+          checks,
+          sendBack ? backPart(sendBack, problem) : "",
+        ),
+        element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), note),
+        isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : audience(number, onlyNew),
+        problem,
+        element("p", { class: "studio-actions" }, button("Cancel", leave), publish),
+      ),
+    );
+    this.#shown = dialog;
+    part(document, "[data-studio]", HTMLElement).append(dialog);
+    dialog.showModal();
+    note.focus();
+  }
+
+  /** @param {Difference[]} differences */
+  changes(differences) {
+    const title = differences.length === 1 ? "1 change" : `${differences.length} changes`;
+    return element("section", {}, element("h3", {}, title), element("dl", { class: "studio-differences" }, ...differences.flatMap((one) => this.change(one))));
+  }
+
+  /** The field with its path as a detail; only the path if the studio has no field. @param {Difference} difference */
+  change({ path, kind, before, after, lines }) {
+    const place = changedPlace({ path, kind }, this.store);
+    const name = place ? element("strong", { title: path }, place) : element("code", {}, path);
+    return [
+      element("dt", {}, name, " ", element("span", { class: "studio-quiet" }, kind)),
+      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
+    ];
+  }
+
+  /** @param {(path: string) => unknown} goTo */
+  checks(goTo) {
+    const follow = (/** @type {string} */ path) => {
+      this.close();
+      goTo(path);
+    };
+    const { findings } = this.store;
+    return [element("h3", {}, "Checks"), findings.length ? issueList(this.store, follow) : quiet("No issues")];
+  }
+}
+
+/** @param {boolean} isRequest @param {number} number */
+function titleOf(isRequest, number) {
+  if (isRequest) return "Request publishing";
+  return number ? `Publish version ${number + 1}` : "Publish the first version";
+}
+
+/** @param {number} number @param {HTMLInputElement} onlyNew */
+const audience = (number, onlyNew) =>
+  number
+    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
+    : quiet("The application then answers requests. Access defines who can use it.");
+
+/** A comment for the requester, instead of publishing. @param {NonNullable<Publishing["sendBack"]>} sendBack @param {HTMLElement} problem */
+function backPart(sendBack, problem) {
+  const id = newId("words");
+  const words = element("textarea", { id, rows: 3, maxLength: 2000 });
+  const send = async () => {
+    const refusal = await sendBack(words.value);
+    problem.textContent = refusal?.message ?? "";
+  };
+  return element(
+    "details",
+    { class: "studio-fold" },
+    element("summary", {}, "Send back"),
+    element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Required changes"), words),
+    button("Send back", send),
+  );
+}
+
+/** @param {string} kind @param {string} before @param {string} after */
+const changedValue = (kind, before, after) =>
+  element(
+    "span",
+    {},
+    kind === "added" ? "" : element("del", {}, before),
+    kind === "changed" || kind === "moved" ? " → " : "",
+    kind === "removed" ? "" : element("ins", {}, after),
+  );
+
+/** @type {Record<string, "ins" | "del">} */
+const NAMES = { added: "ins", removed: "del" };
+
+/** Omitted lines are an ellipsis. @param {Pair[]} lines */
+const changedLines = (lines) =>
+  element(
+    "div",
+    { class: "content-difference" },
+    ...lines.map(([kind, text], index) => (kind === "place" ? index > 0 && element("span", {}, "…") : element(NAMES[kind] ?? "span", {}, text))),
+  );
