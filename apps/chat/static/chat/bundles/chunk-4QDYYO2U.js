@@ -1,7 +1,0 @@
-import{b as t}from"./chunk-SAT5BOPK.js";import{html as r,LitElement as c,nothing as f}from"../vendor/lit.js";var o="notices";function u(){return i()&&Notification.permission==="granted"&&l()==="on"}function i(){return"Notification"in window&&isSecureContext}function l(){try{return localStorage.getItem(o)}catch{return null}}var s=class extends c{createRenderRoot(){return this}connectedCallback(){super.connectedCallback(),this.hidden=!i()}render(){let e=u(),a=i()&&Notification.permission==="denied";return r`<h3>${t("Notifications in this browser")}</h3>
-      <p role="status">${this.#t(e)}</p>
-      ${a?f:r`<div class="form-actions">
-            <button type="button" class="button" @click=${e?this.#i:this.#e}>
-              ${e?t("Turn off notifications"):t("Turn on notifications")}
-            </button>
-          </div>`}`}#t(e){return e?t("Notifications are on. You’re notified of answers and questions in conversations that you aren’t viewing. Notifications don’t include their content."):i()&&Notification.permission==="denied"?t("Notifications are blocked for this site. Allow them in your browser’s settings first."):t("Notifications are off.")}async#e(){await Notification.requestPermission()==="granted"&&localStorage.setItem(o,"on"),this.requestUpdate()}#i(){localStorage.setItem(o,"off"),this.requestUpdate()}};customElements.define("browser-notices",s);var n=document.querySelector("#notice-form[data-new] [name=time_zone]");n instanceof HTMLInputElement&&(n.value=Intl.DateTimeFormat().resolvedOptions().timeZone||n.value);export{u as a,s as b};
