@@ -244,7 +244,7 @@ def test_t_43_others_read_as_far_as_the_team_is_open(travel, visibility):
     }
 
     opened = {name for name, one in browsers.items() if one.get(address).status_code == 200}
-    row = f'<a href="{address}" dir="auto">Trip</a>'
+    row = f'<a href="{address}">Trip</a>'
     listed = {
         name for name, one in browsers.items() if row in one.get("/teams/conversations/").text
     }

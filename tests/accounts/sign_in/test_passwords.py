@@ -125,8 +125,8 @@ def test_without_mail_the_pages_say_why_they_are_of_no_use(client_of_grace, page
 def test_without_mail_the_pages_lead_back_to_the_account_or_the_sign_in(client_of_grace):
     signed_in, visitor = (one.get(RESET).text for one in (client_of_grace, Client()))
 
-    assert ("Back to your account" in signed_in, "Go to sign-in" in signed_in) == (True, False)
-    assert ("Back to your account" in visitor, "Go to sign-in" in visitor) == (False, True)
+    assert ("Back to your account" in signed_in, "Back to sign-in" in signed_in) == (True, False)
+    assert ("Back to your account" in visitor, "Back to sign-in" in visitor) == (False, True)
 
 
 def confirm_who_it_is(client: Client) -> None:

@@ -147,6 +147,6 @@ def test_notes_are_kept_by_keyboard(page: Page, site: Site, scheme: Any, width: 
     page.goto("/notes/")
     page.get_by_label("Search in notes").fill("tag:sea -riga")
     page.keyboard.press("Enter")
-    expect(page.locator(".note-found")).to_have_text("1 note found")
+    expect(page.locator(".found")).to_have_text("1 note found")
     assert barriers(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

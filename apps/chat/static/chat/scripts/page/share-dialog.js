@@ -78,7 +78,7 @@ export class ShareDialog extends LitElement {
     if (!address) return nothing;
     return html`<dialog class="share-dialog" aria-labelledby="share-heading" @close=${this.#closed}>
       <h2 id="share-heading">${gettext("Share this conversation")}</h2>
-      ${shared ? this.#form(shared) : nothing} ${shared || this.problem ? nothing : html`<p class="working">${gettext("Searching…")}</p>`}
+      ${shared ? this.#form(shared) : nothing} ${shared || this.problem ? nothing : html`<p class="working">${gettext("Loading…")}</p>`}
       ${this.problem ? html`<p class="field-error" role="alert">${this.problem}</p>` : nothing}
       ${shared?.shares.length ? this.#links(shared.shares) : nothing}
       <div class="dialog-buttons">

@@ -12,7 +12,7 @@ import { gettext, ngettext } from "../texts.js";
 
 const HEADINGS = {
   rename: gettext("Rename conversation"),
-  move: gettext("Move to a folder"),
+  move: gettext("Move to folder"),
   "go-on": gettext("Continue in another app"),
   "new-folder": gettext("New folder"),
   "rename-folder": gettext("Rename folder"),

@@ -10,7 +10,7 @@ for (const plain of document.querySelectorAll("[data-markdown]")) {
   plain.replaceWith(shown);
 }
 
-for (const form of document.querySelectorAll("form.note-form")) {
+for (const form of document.querySelectorAll("form.page-form")) {
   form.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey } = /** @type {KeyboardEvent} */ (event);
     if (key === "Enter" && (ctrlKey || metaKey)) /** @type {HTMLFormElement} */ (form).requestSubmit();

@@ -35,8 +35,10 @@
       style.height = `${+detail.height}px`;
     }
     if (verb === "opened" || verb === "closed") {
-      const margin = verb === "opened" && innerWidth > 500 ? "16px" : "0px";
-      Object.assign(style, { margin, borderRadius: margin, boxShadow: margin === "0px" ? "none" : "0 9px 48px #0005" });
+      const isOpen = verb === "opened";
+      const isWide = innerWidth > 500;
+      Object.assign(style, { margin: isOpen && isWide ? "16px" : "0px", borderRadius: isOpen ? (isWide ? "16px" : "16px 16px 0 0") : "0px" });
+      style.boxShadow = isOpen ? "0 9px 48px #0005" : "none";
     }
     if (verb === "closed" && document.activeElement === frame && focused instanceof HTMLElement) focused.focus();
     if (verb === "closed") focused = null;
