@@ -202,7 +202,8 @@ def between_words(opens: str, closes: str) -> str:
 
 
 def on_words(words: str, days: Iterable[str]) -> str:
-    return f"{words} {gettext('on {days}').format(days=list_words(days))}"
+    listed = gettext("on {days}").format(days=list_words(days))
+    return f"{words} {listed}"
 
 
 def at_words(words: str, time: str) -> str:
