@@ -20,7 +20,7 @@ from tests.manifest.documents import rest_tool, rest_tools
 
 pytestmark = pytest.mark.django_db
 
-MOST_QUERIES = 15
+MOST_QUERIES = 17
 LIST = "/admin/catalog/contentitem/"
 
 

@@ -35,10 +35,9 @@
       style.height = `${+detail.height}px`;
     }
     if (verb === "opened" || verb === "closed") {
-      const isOpen = verb === "opened";
-      const isWide = innerWidth > 500;
-      Object.assign(style, { margin: isOpen && isWide ? "16px" : "0px", borderRadius: isOpen ? (isWide ? "16px" : "16px 16px 0 0") : "0px" });
-      style.boxShadow = isOpen ? "0 9px 48px #0005" : "none";
+      const margin = verb === "opened" && innerWidth > 500 ? "16px" : "0px";
+      const [corners, boxShadow] = verb === "opened" ? [`16px 16px ${margin} ${margin}`, "0 9px 48px #0005"] : ["0px", "none"];
+      Object.assign(style, { margin, borderRadius: corners, boxShadow });
     }
     if (verb === "closed" && document.activeElement === frame && focused instanceof HTMLElement) focused.focus();
     if (verb === "closed") focused = null;
