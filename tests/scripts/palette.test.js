@@ -68,6 +68,18 @@ test("arrows move through the results, and the field names the active one", asyn
   assert.equal(field.getAttribute("aria-expanded"), "true");
 });
 
+test("the pointer moves the selection, and each text has its own direction", async (t) => {
+  const { tab, field } = await openPalette(t, GROUPS.slice(1));
+  tab.fill(field, "waters");
+  await until(() => titles(tab), ["Rivers", "Lakes"]);
+  const [, second] = tab.all(OPTION);
+
+  second.dispatchEvent(new tab.window.Event("pointermove", { bubbles: true }));
+
+  assert.deepEqual([tab.all(CHOSEN), field.getAttribute("aria-activedescendant")], [[second], second.id]);
+  assert.deepEqual([...second.children].map((one) => [one.dir, one.textContent]), [["auto", "Lakes"], ["auto", "Page tests"]]);
+});
+
 test("commands of the page are among the results, and Enter runs them", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "keyboard");
