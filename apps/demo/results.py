@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -17,6 +18,11 @@ LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
 """Maps field name suffixes to units."""
 IN_WORDS = {"null": "none", "[]": "none", "true": "yes", "false": "no"}
+HIDDEN_ARGUMENTS = {
+    "store_memory": {"category", "importance"},
+    "spawn-agent": {"agentDefinitionId"},
+}
+"""Arguments that mean nothing to the reader of an answer. The call's step shows them."""
 READ_SKILL = "internal_skills_read_skill"
 
 _failure = re.compile(
@@ -27,6 +33,9 @@ _failure = re.compile(
 # Lines for the model: the time of a result, and its attachments.
 _time = re.compile(r"\n?\[Timestamp: [^\]\n]*\]\Z")
 _attached = re.compile(r"\n<attachments>\n.*</attachments>(?:\n\[[^\n]*\])*\Z", re.DOTALL)
+_moment = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d) \((\S+), source=\w+\)")
+# The facts after a memory.
+_memory_facts = re.compile(r'(?<=") \(id \d+; category "[^\n]*\)$', re.MULTILINE)
 _origin = re.compile(r"internal_[^_]+_(?=.)")
 _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
@@ -35,7 +44,8 @@ def render(call: ToolCall, result: ModelMessage | None) -> str:
     """Return Markdown that describes a call and its result."""
     arguments = decode_json(call.arguments)
     given = arguments if isinstance(arguments, dict) else {}
-    given = {name: value for name, value in given.items() if value != ""}
+    hidden = HIDDEN_ARGUMENTS.get(call.name, set())
+    given = {name: value for name, value in given.items() if value != "" and name not in hidden}
     words = one_line(given if len(given) > 1 else next(iter(given.values()), ""))
     title = f"**{tool_title(call.name)}**{f' ({words})' if words else ''}"
     if result is None:
@@ -50,7 +60,25 @@ def render(call: ToolCall, result: ModelMessage | None) -> str:
         # The text is indented like code, because Markdown would show the first lines of a skill as
         # a heading.
         return f"{title}\n\n{with_margin(text, '    ')}"
-    return f"{title}\n\n{with_margin(text, '> ') if value is None else markdown(value)}"
+    return (
+        f"{title}\n\n{with_margin(plain_words(text), '> ') if value is None else markdown(value)}"
+    )
+
+
+def plain_words(text: str) -> str:
+    """Return a result without what only a model needs: the IDs and scores of memories, and the
+    source of a time zone.
+    """
+    return _memory_facts.sub("", _moment.sub(shown_moment, text))
+
+
+def shown_moment(found: re.Match[str]) -> str:
+    """Return a moment such as "Tuesday, March 24, 2026, 23:30 (Asia/Tokyo)"."""
+    try:
+        moment = datetime.fromisoformat(found[1])
+    except ValueError:
+        return found[0]
+    return f"{moment:%A, %B} {moment.day}, {moment:%Y, %H:%M} ({found[2]})"
 
 
 def without_attachments(text: str) -> tuple[str, int]:

@@ -126,6 +126,30 @@ def test_what_tells_a_model_of_attachments_is_not_shown():
     assert without_attachments("<attachments>") == ("<attachments>", 0)
 
 
+def test_a_moment_and_memories_are_shown_without_what_only_a_model_needs():
+    memories = (
+        'Memories found:\n\n1. "I live in Paris" (id 17; category "home"; importance 0.9; score 1.00)\n'
+        '2. "I (mostly) walk" (id 18; category "a"; importance 0.5; topics "b")'
+    )
+
+    assert rendered("2026-03-24T23:30:00+09:00 (Asia/Tokyo, source=argument)") == (
+        "> Tuesday, March 24, 2026, 23:30 (Asia/Tokyo)"
+    )
+    assert rendered("2026-99-24T23:30:00+09:00 (UTC, source=default)") == (
+        "> 2026-99-24T23:30:00+09:00 (UTC, source=default)"
+    )
+    assert rendered(memories) == (
+        '> Memories found:\n>\n> 1. "I live in Paris"\n> 2. "I (mostly) walk"'
+    )
+
+
+def test_the_title_leaves_out_arguments_that_mean_nothing_to_the_reader():
+    arguments = {"content": "I like tea.", "category": "preferences", "importance": 0.6}
+    store = ToolCall("1", "store_memory", json.dumps(arguments))
+
+    assert render(store, ModelMessage("tool", "3")) == "**Store memory** (I like tea.)\n\n3"
+
+
 def test_a_skill_is_shown_line_by_line():
     call = ToolCall("1", READ_SKILL, '{"skill_name":"tone"}')
 

@@ -68,6 +68,13 @@ test("arrows move, and Escape closes the menu without stopping or sending", asyn
   assert.equal(box(tab).value, "/o");
 });
 
+test("a command is shown as it is typed", async (t) => {
+  const tab = await openMenu(t);
+  tab.fill(box(tab), "/settings");
+
+  await tab.shows(OPTION, "/settings Settings");
+});
+
 test("a prompt asks for what it leaves open", async (t) => {
   const tab = await openMenu(t);
   tab.fill(box(tab), "/weekly");

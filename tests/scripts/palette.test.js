@@ -68,6 +68,18 @@ test("arrows move through the results, and the field names the active one", asyn
   assert.equal(field.getAttribute("aria-expanded"), "true");
 });
 
+test("the pointer moves the selection, and each text has its own direction", async (t) => {
+  const { tab, field } = await openPalette(t, GROUPS.slice(1));
+  tab.fill(field, "waters");
+  await until(() => titles(tab), ["Rivers", "Lakes"]);
+  const [, second] = tab.all(OPTION);
+
+  second.dispatchEvent(new tab.window.Event("pointermove", { bubbles: true }));
+
+  assert.deepEqual([tab.all(CHOSEN), field.getAttribute("aria-activedescendant")], [[second], second.id]);
+  assert.deepEqual([...second.children].map((one) => [one.dir, one.textContent]), [["auto", "Lakes"], ["auto", "Page tests"]]);
+});
+
 test("commands of the page are among the results, and Enter runs them", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "keyboard");
@@ -91,7 +103,7 @@ test("a page is not listed a second time as a command", async (t) => {
 test("a command is offered only while it applies", async (t) => {
   const { tab, field } = await openPalette(t, []);
   tab.fill(field, "answer");
-  await tab.shows("#palette [role=status]", "No results that you have access to.");
+  await tab.shows("#palette [role=status]", "No results.");
   assert.ok(tab.find("#palette-found").hidden);
   assert.equal(field.hasAttribute("aria-activedescendant"), false);
   tab.find("#palette [data-close]").click();

@@ -80,6 +80,17 @@ def test_a_password_is_reset_once_by_a_link_in_a_message(grace, with_mail):
     assert "Invalid link" in Client().get(link, follow=True).text
 
 
+def test_the_pages_of_a_reset_say_what_comes_next(with_mail):
+    client = Client()
+
+    form = client.get(RESET).text
+    sent = client.post(RESET, {"email": ADDRESS}, follow=True).text
+
+    assert "We’ll send you a link for setting a new password." in form
+    assert "Follow the link in it to set a new password." in sent
+    assert "contact us" not in form + sent
+
+
 def test_who_failed_too_often_may_sign_in_after_a_reset(grace, with_mail):
     EmailAddress.objects.create(user=grace, email=ADDRESS, verified=True, primary=True)
     assert [sign_in("wrong") for _ in range(6)] == [200] * 5 + [429]

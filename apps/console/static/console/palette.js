@@ -122,7 +122,7 @@ function wirePalette(dialog) {
     input.setAttribute("aria-expanded", String(count > 0));
     list.hidden = count === 0;
     const found = texts.ngettext("{count} found", "{count} found", count).replace("{count}", String(count));
-    state.textContent = count === 0 ? texts.gettext("No results that you have access to.") : found;
+    state.textContent = count === 0 ? texts.gettext("No results.") : found;
     choose(1);
     if (opensFirst) options().find(isChosen)?.click();
     opensFirst = false;
@@ -143,14 +143,16 @@ function wirePalette(dialog) {
   /** @param {Entry} entry @param {string} id */
   function option({ title, detail, url, act }, id) {
     const link = document.createElement("a");
-    const about = document.createElement("span");
     link.id = `palette-option-${id}`;
     link.href = url;
     link.tabIndex = -1;
     link.setAttribute("role", "option");
     link.setAttribute("aria-selected", "false");
-    about.textContent = detail;
-    link.append(title, " ", about);
+    link.append(words(title), " ", words(detail));
+    // Not when it enters: rows that scroll below a pointer at rest are not meant.
+    link.addEventListener("pointermove", () => {
+      if (!isSearching() && !isChosen(link)) select(link);
+    });
     link.addEventListener("click", (event) => {
       if (isSearching()) return event.preventDefault();
       dialog.close();
@@ -159,6 +161,14 @@ function wirePalette(dialog) {
       act();
     });
     return link;
+  }
+
+  /** Words in their own direction. @param {string} text */
+  function words(text) {
+    const span = document.createElement("span");
+    span.dir = "auto";
+    span.textContent = text;
+    return span;
   }
 
   function options() {
@@ -173,12 +183,16 @@ function wirePalette(dialog) {
   /** @param {number} step */
   function choose(step) {
     const all = isSearching() ? [] : options();
-    const before = all.findIndex(isChosen);
-    const next = all[(before + step + all.length) % all.length];
-    all[before]?.setAttribute("aria-selected", "false");
-    next?.setAttribute("aria-selected", "true");
+    const next = all[(all.findIndex(isChosen) + step + all.length) % all.length];
+    select(next);
     next?.scrollIntoView({ block: "nearest" });
-    if (next) input.setAttribute("aria-activedescendant", next.id);
+  }
+
+  /** @param {HTMLElement | undefined} option */
+  function select(option) {
+    options().find(isChosen)?.setAttribute("aria-selected", "false");
+    option?.setAttribute("aria-selected", "true");
+    if (option) input.setAttribute("aria-activedescendant", option.id);
     else input.removeAttribute("aria-activedescendant");
   }
 }

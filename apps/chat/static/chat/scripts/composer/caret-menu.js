@@ -9,7 +9,8 @@ import { gettext, ngettext } from "../texts.js";
  * @typedef {{sign: Sign, query: string, start: number, end: number}} Trigger `start` is the offset of the sign
  *
  * @typedef {object} Choice
- * @property {string} name the shown text, which is matched first
+ * @property {string} name the text that is matched first
+ * @property {string} [shown] in place of the name
  * @property {string} detail
  * @property {string} icon
  * @property {string} [insert] the text that takes the place of what was typed
@@ -152,7 +153,7 @@ export class CaretMenu {
       @mousedown=${keepFocus}
       @click=${() => this.#take(choice)}
     >
-      ${icon(choice.icon)}<span class="caret-name" dir="auto">${choice.name}</span>
+      ${icon(choice.icon)}<span class="caret-name" dir="auto">${choice.shown ?? choice.name}</span>
       ${choice.detail ? html`<span class="caret-detail" dir="auto">${choice.detail}</span>` : nothing}
     </div>`;
   }

@@ -120,7 +120,7 @@ export class Choices extends EventTarget {
   #commands() {
     return this.commands
       .filter(({ isOffered }) => isOffered?.() ?? true)
-      .map(({ name, detail, icon, act }) => ({ name, detail, icon, act }));
+      .map(({ name, detail, icon, act }) => ({ name, shown: `/${name}`, detail, icon, act }));
   }
 
   /** @param {boolean} own @param {(prompt: Prompt) => void} act @returns {Choice[]} */

@@ -83,7 +83,7 @@ export class ShareDialog extends LitElement {
       ${shared?.shares.length ? this.#links(shared.shares) : nothing}
       <div class="dialog-buttons">
         <button type="button" class="button" @click=${this.#close}>${gettext("Close")}</button>
-        ${shared?.answers ? html`<button class="button primary" form="share-form" aria-disabled=${this.busy ? "true" : nothing}>${gettext("Create link")}</button>` : nothing}
+        ${shared?.answers ? html`<button class="button ${shared.shares.length ? "" : "primary"}" form="share-form" aria-disabled=${this.busy ? "true" : nothing}>${gettext("Create link")}</button>` : nothing}
       </div>
     </dialog>`;
   }
@@ -126,14 +126,14 @@ export class ShareDialog extends LitElement {
         ${repeat(
           links,
           ({ id }) => id,
-          (link) => this.#link(link),
+          (link, place) => this.#link(link, place === 0),
         )}
       </ul>
     </section>`;
   }
 
-  /** @param {Link} link */
-  #link(link) {
+  /** @param {Link} link @param {boolean} isNewest */
+  #link(link, isNewest) {
     const { id, address, created_at } = link;
     const name = momentText(created_at);
     const isCopied = this.copied === id;
@@ -141,7 +141,7 @@ export class ShareDialog extends LitElement {
       <input readonly aria-label=${gettext("Link from {moment}", { moment: name })} .value=${address} @focus=${select} />
       <p>${wordsOf(link)}</p>
       <div class="share-buttons">
-        <button type="button" class="button" data-copy @click=${() => this.#copy(link)}>
+        <button type="button" class="button ${isNewest ? "primary" : ""}" data-copy @click=${() => this.#copy(link)}>
           ${icon(isCopied ? "check" : "copy")}${isCopied ? gettext("Copied") : gettext("Copy link")}<span class="visually-hidden"> ${gettext("from {moment}", { moment: name })}</span>
         </button>
         <button type="button" class="button danger" @click=${() => this.#revoke(link)}>

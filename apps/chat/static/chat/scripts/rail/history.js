@@ -92,11 +92,13 @@ export class ChatHistory extends LitElement {
         : html`<p class="history-empty">${gettext("Your conversations will be listed here.")}</p>`}
       ${this.#moreButton("main", gettext("Show older conversations"))}
       <div class="history-foot" ?hidden=${this.selection !== null}>
-        <button type="button" class="quiet" @click=${() => this.#ask({ kind: "new-folder" })}>
-          ${icon("folder-plus")}${gettext("New folder")}
-        </button>
+        ${sections.length
+          ? html`<button type="button" class="rail-row" @click=${() => this.#ask({ kind: "new-folder" })}>
+              ${icon("folder-plus")}${gettext("New folder")}
+            </button>`
+          : nothing}
         ${this.#selectButton(sections.some(({ rows }) => rows.length))}
-        <button type="button" class="quiet" @click=${this.#openArchive}>${icon("archive")}${gettext("Archived")}</button>
+        <button type="button" class="rail-row" @click=${this.#openArchive}>${icon("archive")}${gettext("Archived")}</button>
       </div>`;
   }
 
@@ -135,7 +137,7 @@ export class ChatHistory extends LitElement {
 
   #archive() {
     const rows = this.rows.archived;
-    return html`<button type="button" class="quiet history-back" @click=${this.#closeArchive}>
+    return html`<button type="button" class="rail-row history-back" @click=${this.#closeArchive}>
         ${icon("chevron-right")}${gettext("Back to all conversations")}
       </button>
       <section class="history-section">
@@ -150,7 +152,7 @@ export class ChatHistory extends LitElement {
   /** @param {boolean} isOffered */
   #selectButton(isOffered) {
     if (!isOffered) return nothing;
-    return html`<button type="button" class="quiet" @click=${() => this.#select()}>${icon("check")}${gettext("Select conversations")}</button>`;
+    return html`<button type="button" class="rail-row" @click=${() => this.#select()}>${icon("check")}${gettext("Select conversations")}</button>`;
   }
 
   /** @param {import("./selection.js").Selection} selection */
