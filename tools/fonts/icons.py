@@ -59,6 +59,7 @@ THEME = {
     "filter_list": "sliders-horizontal",
     "filter_list_off": "x",
     "help": "circle-question-mark",
+    "history": "history",
     "inbox": "inbox",
     "light_mode": "sun",
     "logout": "log-out",
