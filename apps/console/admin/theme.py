@@ -22,7 +22,7 @@ from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminForm, AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.views import ChangeList
 from unfold.widgets import (
     INPUT_CLASSES,
@@ -40,7 +40,7 @@ from apps.console.admin.cells import NOTHING
 from apps.console.run_search import MOST_LISTED
 from apps.integers import read_integer
 
-__all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
+__all__ = ["AdminForm", "AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
 
 Row = TypeVar("Row", bound=models.Model)
 

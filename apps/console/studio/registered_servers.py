@@ -5,7 +5,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import AdminForm
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -14,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.connect.mcp_uses import PROGRAM
-from apps.console.admin.theme import TEXT_INPUT, PasswordInput, Select
+from apps.console.admin.theme import TEXT_INPUT, AdminForm, PasswordInput, Select
 from apps.console.api.content import save_row
 from apps.console.api.problems import RowInvalid
 from apps.manifest.names import localize_text
