@@ -137,7 +137,7 @@ def people(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
 def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
     if words and request.user.has_perm("accounts.view_apikey") and request.user.is_superuser:
         for row in some(ApiKey.objects.filter(Q(name__icontains=words) | Q(prefix=words))):
-            url = reverse("admin:accounts_apikey_change", args=[row.pk])
+            url = reverse("admin:accounts_apikey_change", args=[row.prefix])
             yield PaletteEntry(row.name, "Revoked" if row.revoked else row.prefix, url)
 
 

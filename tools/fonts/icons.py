@@ -59,6 +59,7 @@ THEME = {
     "filter_list": "sliders-horizontal",
     "filter_list_off": "x",
     "help": "circle-question-mark",
+    "history": "history",
     "inbox": "inbox",
     "light_mode": "sun",
     "logout": "log-out",
@@ -91,7 +92,11 @@ def main() -> None:
     blank = TTGlyphPen(None).glyph()
     font.setupGlyf(dict.fromkeys(order, blank) | {glyph(icon): drawn(icon) for icon in icons})
     drawings = {*map(glyph, icons)}
-    font.setupHorizontalMetrics({one: (EM if one in drawings else 0, 0) for one in order})
+    outlines = font.font["glyf"]
+    font.setupHorizontalMetrics(
+        # A drawing starts at its first line, so that it stays in the middle of its square.
+        {one: (EM, outlines[one].xMin) if one in drawings else (0, 0) for one in order}
+    )
     font.setupHorizontalHeader(ascent=EM, descent=0)
     font.setupOS2(sTypoAscender=EM, sTypoDescender=0, usWinAscent=EM, usWinDescent=0)
     font.setupNameTable({"familyName": "QuickApps Icons", "styleName": "Regular"})

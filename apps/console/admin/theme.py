@@ -3,6 +3,7 @@ django-unfold.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
@@ -21,7 +22,7 @@ from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
+from unfold.forms import AdminForm, AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.views import ChangeList
 from unfold.widgets import (
     INPUT_CLASSES,
@@ -29,6 +30,7 @@ from unfold.widgets import (
     UnfoldAdminPasswordWidget,
     UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
+    UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminURLInputWidget,
     UnfoldBooleanSwitchWidget,
@@ -38,12 +40,13 @@ from apps.console.admin.cells import NOTHING
 from apps.console.run_search import MOST_LISTED
 from apps.integers import read_integer
 
-__all__ = ["AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
+__all__ = ["AdminForm", "AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
 
 Row = TypeVar("Row", bound=models.Model)
 
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
+Select = UnfoldAdminSelectWidget
 SearchedSelect = UnfoldAdminSelect2Widget
 """A select input with a search box. It searches in the browser, because the page has all options.
 """
@@ -173,6 +176,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     empty_value_display = NOTHING
     first_page = ""
     """The URL name of the page that adds a row, or "" if the admin's own form adds it."""
+    called = ""
+    """The name of a row in titles and messages, or "" if it is the model's own."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """The fields that the form shows only for certain values of another field. The keys are the
     other field and its value.
@@ -190,6 +195,13 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         models.JSONField: {"widget": LowTextarea},
         models.URLField: {"widget": UrlInput, "assume_scheme": "https"},
     }
+
+    def __init__(self, model: type[Row], site: Any) -> None:
+        super().__init__(model, site)
+        if self.called:
+            self.opts = copy(self.opts)
+            self.opts.verbose_name = self.called
+            self.opts.verbose_name_plural = f"{self.called}s"
 
     def url(self, page: str, *arguments: Any) -> str:
         """Return the URL of the admin page with this name, such as "changelist"."""

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.connect.mcp_uses import PROGRAM
-from apps.console.admin.theme import PasswordInput
+from apps.console.admin.theme import TEXT_INPUT, AdminForm, PasswordInput, Select
 from apps.console.api.content import save_row
 from apps.console.api.problems import RowInvalid
 from apps.manifest.names import localize_text
@@ -31,26 +31,48 @@ AUTHORIZATIONS = (
 )
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
 LOGINS = {"api_key": "name", "basic": "username"}
+CHOICES = {
+    "authorization": {
+        kind: (*(("login",) if kind in LOGINS else ()), "secret", "credential")
+        for kind in CREDENTIALS
+    }
+}
+"""The fields that the form shows only for certain authorizations."""
 NO_CREDENTIAL = "Choose a secret, or enter the credential."
 NAME_IN_USE = "A predefined toolset with this name already exists."
 
 
+def text_input(**attributes: str) -> forms.TextInput:
+    return forms.TextInput({"class": TEXT_INPUT, **attributes})
+
+
 class RegisteredServerForm(forms.Form):
     name = forms.CharField(
-        max_length=100, label="Name", help_text="Applications refer to the server by this name."
+        max_length=100,
+        label="Name",
+        widget=text_input(),
+        help_text="Applications refer to the server by this name.",
     )
-    description = forms.CharField(max_length=300, required=False, label="Description")
+    description = forms.CharField(
+        max_length=300, required=False, label="Description", widget=text_input()
+    )
     url = forms.CharField(
         max_length=2000,
         label="URL",
-        widget=forms.TextInput(attrs={"placeholder": "https://mcp.example.com/mcp"}),
+        widget=text_input(placeholder="https://mcp.example.com/mcp"),
     )
     protocol = forms.ChoiceField(
-        choices=(("streamable_http", "Streamable HTTP"), ("sse", "SSE (older servers)"))
+        choices=(("streamable_http", "Streamable HTTP"), ("sse", "SSE (older servers)")),
+        widget=Select,
     )
-    authorization = forms.ChoiceField(choices=AUTHORIZATIONS, required=False, label="Authorization")
+    authorization = forms.ChoiceField(
+        choices=AUTHORIZATIONS, required=False, label="Authorization", widget=Select
+    )
     login = forms.CharField(
-        max_length=200, required=False, label="Username, or header name for the key"
+        max_length=200,
+        required=False,
+        label="Username, or header name for the key",
+        widget=text_input(),
     )
     secret = forms.ModelChoiceField(
         Secret.objects.order_by("name"),
@@ -58,6 +80,7 @@ class RegisteredServerForm(forms.Form):
         to_field_name="name",
         label="Secret",
         empty_label="Choose a secret",
+        widget=Select,
     )
     credential = forms.CharField(
         max_length=10_000,
@@ -139,7 +162,9 @@ def register(request: HttpRequest) -> HttpResponse:
             return redirect("admin:catalog_contentitem_item", KIND, name)
     rows: Any = admin.site.get_model_admin(ContentItem)
     title = "Register an MCP server by URL"
-    answer: HttpResponse = rows.page(request, "admin/mcp/register.html", title, {"form": form})
+    shown = AdminForm(form, [(None, {"fields": tuple(form.fields)})], {}, (), rows)
+    context = {"form": form, "adminform": shown, "choices": CHOICES}
+    answer: HttpResponse = rows.page(request, "admin/mcp/register.html", title, context)
     return answer
 
 

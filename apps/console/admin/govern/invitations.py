@@ -20,7 +20,7 @@ from apps.accounts.models import Invitation
 from apps.accounts.secret_tokens import hash_of, new_token
 from apps.console.admin.govern.mail import send_message
 from apps.console.admin.list_cells import account_cell
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import Admin, SearchedChoices
 
 
 class InvitationForm(forms.ModelForm[Invitation]):
@@ -47,9 +47,11 @@ class InvitationAdmin(Admin[Invitation]):
         return False
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
-        if db_field.name == "groups":
-            options["queryset"] = offered_groups(request.user)
-        return super().formfield_for_manytomany(db_field, request, **options)
+        options["queryset"] = offered_groups(request.user)
+        options["widget"] = SearchedChoices()
+        field: Any = super().formfield_for_manytomany(db_field, request, **options)
+        field.help_text = db_field.help_text  # Django adds a hint about the keyboard.
+        return field
 
     @admin.display(description="used by", ordering="used_by__username")
     def user(self, invitation: Invitation) -> str:

@@ -6,14 +6,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.utils import quote, unquote
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
@@ -27,7 +26,7 @@ from apps.catalog.access import accessible_rows
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.list_cells import account_cell, two_lines
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import Admin, RowList
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
@@ -50,6 +49,13 @@ class AdminKeyForm(forms.ModelForm[AbstractAPIKey]):
         return end
 
 
+class KeyList(RowList):
+    def url_for_result(self, result: AbstractAPIKey) -> str:
+        return reverse(
+            f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[result.prefix]
+        )
+
+
 class KeyAdmin(Admin[AbstractAPIKey]):
     form = AdminKeyForm
     search_fields = ("name", "prefix")
@@ -60,6 +66,19 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     new_fields: tuple[str, ...]
     """The fields of the form for a new key."""
     fields: tuple[str, ...]
+
+    def get_changelist(self, request: HttpRequest, **options: Any) -> type[KeyList]:
+        return KeyList
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> AbstractAPIKey | None:
+        """Return the key with this prefix or ID, or None if the user sees no such key. An ID
+        contains the hash of the key, so that the pages link to the prefix.
+        """
+        field = from_field or (None if "." in object_id else "prefix")
+        key: AbstractAPIKey | None = super().get_object(request, object_id, field)
+        return key
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
         return self.fields if obj else self.new_fields
@@ -111,7 +130,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         record_key(event, key, request.user, address_of(request))
 
     def get_urls(self) -> list[URLPattern]:
-        created = self.staff_path("<path:object_id>/created/", self.show_created, "created")
+        created = self.staff_path("<str:prefix>/created/", self.show_created, "created")
         return [created, *super().get_urls()]
 
     def response_add(
@@ -119,10 +138,10 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     ) -> HttpResponse:
         # The key is shown on a separate page, so that a reload does not create a second key.
         new_keys.store_new_key(request.session, obj.prefix, obj.shown_once)
-        return redirect(self.url("created", quote(obj.pk)))
+        return redirect(self.url("created", obj.prefix))
 
-    def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        key = self.get_object(request, unquote(object_id))
+    def show_created(self, request: HttpRequest, prefix: str) -> HttpResponse:
+        key = self.get_object(request, prefix, "prefix")
         if key is None:
             raise Http404("This key does not exist.")
         may_see = self.has_view_or_change_permission(request, key)

@@ -6,6 +6,8 @@
 
   /** @param {string | null | undefined} theme "light", "dark", "contrast" or "system" */
   function apply(theme) {
+    if (theme === "contrast") root.dataset.theme = theme;
+    else delete root.dataset.theme;
     const shown = theme === "light" || theme === "dark" ? theme : "auto";
     try {
       localStorage.setItem("adminTheme", JSON.stringify(shown));

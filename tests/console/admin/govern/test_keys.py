@@ -45,9 +45,24 @@ def test_a_key_is_shown_once_and_stored_as_a_hash(admin_client):
     assert ApiKey.objects.is_valid(secret)
     assert (list(key.applications.all()), key.is_limited) == ([application], True)
     assert "no-store" in created["Cache-Control"]
-    assert secret not in (place, key.id, key.hashed_key, key.prefix)
+    assert place == f"{KEYS}{key.prefix}/created/"
+    assert secret not in (key.id, key.hashed_key, key.prefix)
     for url in (KEYS, f"{KEYS}{key.pk}/change/", place):
         assert secret not in admin_client.get(url, follow=True).text
+
+
+@pytest.mark.parametrize("url", [KEYS, OPERATOR_KEYS])
+def test_the_list_of_keys_links_to_pages_whose_address_has_no_hash(admin_client, url):
+    place = create(admin_client, url, {"name": "robot"})
+
+    prefix = place.removeprefix(url).removesuffix("/created/")
+    change = f"{url}{prefix}/change/"
+    hashed = (ApiKey if url == KEYS else OperatorKey).objects.get().hashed_key
+    listed = admin_client.get(url).text
+    assert len(prefix) == 8
+    assert f'href="{change}' in listed
+    assert quote(hashed) not in listed
+    assert "robot" in admin_client.get(change).text
 
 
 def test_a_key_may_have_limits_of_its_own_and_none_are_those_of_all_keys(admin_client):

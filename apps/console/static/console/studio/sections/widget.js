@@ -75,7 +75,7 @@ export class WidgetBuilder {
 
   /** The code that a site includes, and a preview. */
   built() {
-    const snippet = element("div", {});
+    const snippet = element("div", { class: "studio-inner" });
     const preview = element("iframe", { class: "studio-widget-preview", title: "Widget preview" });
     const show = () => {
       snippet.replaceChildren(this.sample("Snippet", this.snippet()), this.sample("Content-Security-Policy of the site", this.policy()));
@@ -96,7 +96,7 @@ export class WidgetBuilder {
       this.choice("Language", "locale", LANGUAGES, show),
     );
     show();
-    return element("div", {}, fields, snippet, preview);
+    return element("div", { class: "studio-inner" }, fields, snippet, preview);
   }
 
   /** @param {string} label @param {string} name @param {string[][]} options @param {() => void} show */
