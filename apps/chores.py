@@ -21,7 +21,7 @@ class Chore:
     """A recurring task that only one worker runs at a time."""
 
     action: str
-    """What the task does, such as "Delete audit events"."""
+    """The task in the imperative, such as "Delete audit events"."""
     work: str
     """The dotted path of a function that returns the number of changed objects, or None."""
     interval: Interval = Interval.HOUR
