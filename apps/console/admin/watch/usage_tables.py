@@ -243,7 +243,12 @@ def last_errors_table(
 
     rows = [
         *(
-            row(one, one.pk, "Run failed", Cell(one.error_reference, link=links.to_run(one.pk)))
+            row(
+                one,
+                one.pk,
+                "Run failed",
+                Cell(one.error_reference or "Run", link=links.to_run(one.pk)),
+            )
             for one in runs
         ),
         *(
