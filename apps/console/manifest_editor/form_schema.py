@@ -87,7 +87,7 @@ class Rewriter:
         variants = [self.variant(choice, about) for choice in choices]
         if any("tags" in variant for variant in variants):
             variants.append(UNKNOWN)
-        kept: Schema = {"title": schema["title"]} if "title" in schema else {}
+        kept: Schema = {"title": split_words(schema["title"])} if "title" in schema else {}
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
