@@ -133,7 +133,7 @@ class AccountsConfig(AppConfig):
     )
     default_auto_field = "django.db.models.BigAutoField"
     chores = (
-        Chore("Delete audit events after AUDIT_DAYS", "apps.accounts.audit.delete_old"),
+        Chore("Delete audit events", "apps.accounts.audit.delete_old", days="AUDIT_DAYS"),
         Chore(
             "Delete accounts with an unconfirmed address",
             "apps.accounts.sign_up.sign_up.delete_unconfirmed",

@@ -112,7 +112,7 @@ class RunSearch:
                 run=OuterRef("pk"), application=self.application, version=self.version
             )
             found &= Q(Exists(calls))
-        if self.error == FAILED_TOOL:
+        if self.error.casefold() == FAILED_TOOL.casefold():
             found &= Q(pk__in=ToolUse.objects.filter(has_failed=True).values("run"))
         elif self.error:
             calls = ModelCall.objects.filter(FAILED, error=self.error)

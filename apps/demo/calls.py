@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from apps.agent.tool_titles import tool_title
 from apps.agent.tools import ToolSpec
 from apps.demo.clues import Clue, all_clues, read_clauses
-from apps.demo.results import tool_title
 
 MOST_CALLS = 8
 """The maximum number of tool calls in one answer, because the answer shows a step for each call."""

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.tool_titles import in_words, tool_title
 
 MOST_CHARACTERS = 3_000
 """The maximum number of characters of a tool's result in an answer. The call's step shows the whole
@@ -36,8 +37,6 @@ _attached = re.compile(r"\n<attachments>\n.*</attachments>(?:\n\[[^\n]*\])*\Z", 
 _moment = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d) \((\S+), source=\w+\)")
 # The facts after a memory.
 _memory_facts = re.compile(r'(?<=") \(id \d+; category "[^\n]*\)$', re.MULTILINE)
-_origin = re.compile(r"internal_[^_]+_(?=.)")
-_between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
 def render(call: ToolCall, result: ModelMessage | None) -> str:
@@ -140,14 +139,7 @@ def one_line(value: Any, depth: int = 1) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
-def tool_title(name: str) -> str:
-    """Return a title for a tool, such as "Weather now" for `Weather_now`."""
-    return label(_origin.sub("", name, count=1))
-
-
 def label(name: str) -> str:
     """Return a label for a field, such as "Wind (km/h)" for `wind_km_h`."""
     unit = next((unit for unit in UNITS if name.endswith(unit) and name != unit), "")
-    words = " ".join(filter(None, _between_words.split(name.removesuffix(unit)))) or name
-    words = words if words.isupper() else words.lower()
-    return f"{words[:1].upper()}{words[1:]}{f' ({UNITS[unit]})' if unit else ''}"
+    return f"{in_words(name.removesuffix(unit))}{f' ({UNITS[unit]})' if unit else ''}"

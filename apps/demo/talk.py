@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from apps.agent.tool_titles import tool_title
 from apps.agent.tools import ToolSpec
-from apps.demo.results import tool_title
 
 SHOWN_TOOLS = 12
 MARKDOWN = Path(__file__).with_name("markdown.md").read_text("utf-8").strip()

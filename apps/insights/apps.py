@@ -43,9 +43,10 @@ class InsightsConfig(AppConfig):
     )
     chores = (
         Chore(
-            "Delete rows of calls after USAGE_DAYS",
+            "Delete rows of calls",
             "apps.insights.rollups.delete_old",
             Interval.TEN_MINUTES,
+            days="USAGE_DAYS",
         ),
         Chore(
             "Release expired budget reservations",
@@ -53,9 +54,10 @@ class InsightsConfig(AppConfig):
             Interval.TEN_MINUTES,
         ),
         Chore(
-            "Delete budget windows after USAGE_DAYS",
+            "Delete budget windows",
             "apps.insights.rollups.delete_old_windows",
             Interval.TEN_MINUTES,
+            days="USAGE_DAYS",
         ),
     )
     recorded_kinds = (

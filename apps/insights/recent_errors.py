@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
-FAILED_TOOL = "tool failed"
+FAILED_TOOL = "Tool failed"
 """The error type of all failed tool calls, because their errors are not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 

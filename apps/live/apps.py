@@ -36,10 +36,11 @@ class LiveConfig(AppConfig):
             Interval.FIVE_MINUTES,
         ),
         Chore("End runs of dead processes", "apps.live.history.run_rows.end_abandoned"),
-        Chore("Delete run rows after RUN_ROWS_DAYS", "apps.live.history.run_rows.delete_old"),
+        Chore("Delete run rows", "apps.live.history.run_rows.delete_old", days="RUN_ROWS_DAYS"),
         Chore(
-            "Delete model requests after RUN_ROWS_DAYS",
+            "Delete model requests",
             "apps.live.history.sent_requests.delete_old",
+            days="RUN_ROWS_DAYS",
         ),
         Chore("Compact runs after 30 days", "apps.live.history.compaction.compact_old"),
         Chore("Delete expired answered calls", "apps.live.interactions.delete_answered_calls"),

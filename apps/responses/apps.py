@@ -8,7 +8,8 @@ class ResponsesConfig(AppConfig):
     verbose_name = "Responses"
     chores = (
         Chore(
-            "Erase stored responses after RESPONSE_DAYS",
+            "Erase stored responses",
             "apps.responses.retention.erase_old",
+            days="RESPONSE_DAYS",
         ),
     )

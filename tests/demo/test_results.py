@@ -162,7 +162,7 @@ def test_a_skill_is_shown_line_by_line():
     ("name", "title"),
     [
         ("Weather_now", "Weather now"),
-        ("internal_timeawareness_current_timestamp", "Current timestamp"),
+        ("internal_timeawareness_current_timestamp", "Current time"),
         ("internal_clock", "Internal clock"),
         ("getOrderStatus", "Get order status"),
         ("list-open.tickets", "List open tickets"),

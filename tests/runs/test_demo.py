@@ -128,7 +128,7 @@ async def test_the_introduction_names_the_tools_of_the_application():
     text = text_of(await ask(ModelMessage("user", "What can you do?")))
 
     assert "**Weather now**" in text
-    assert "**Current timestamp**" in text
+    assert "**Current time**" in text
 
 
 async def test_a_long_answer_can_be_stopped(monkeypatch):

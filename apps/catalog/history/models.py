@@ -93,13 +93,6 @@ class Change(models.Model):
         return f"{way} ({self.through})" if self.through else way
 
     @property
-    def way(self) -> str:
-        """Return `how`. For a change without an actor, return only the name of the key or command,
-        because `who` already returns the interface.
-        """
-        return self.how if self.actor else self.through
-
-    @property
     def state(self) -> dict[str, Any]:
         """Return the state of the row after the change or, for a deletion, before it."""
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}

@@ -149,7 +149,8 @@ def revoke(caller: Caller, row: Share) -> None:
 def record(caller: Caller, row: Share, event: audit.Event) -> None:
     """Write an audit event about a link that was created, revoked or opened."""
     slug = row.conversation.application_slug
-    subject = f"link {row.pk} for {row.audience}"
+    readers = "anyone" if row.audience == Share.Audience.ANYONE else "signed-in users"
+    subject = f"link {row.pk} for {readers}"
     audit.record(
         AuditEvent(
             event, caller.bucket, caller.client.address, slug, row.conversation_id, subject=subject

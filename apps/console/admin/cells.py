@@ -36,6 +36,8 @@ class Cell:
     hint: str = ""
     download: str = ""
     """The text in the download, if it differs from the text on the page."""
+    below: str = ""
+    """A second line in small type."""
 
     @property
     def text(self) -> str:

@@ -87,7 +87,7 @@ class Rewriter:
         variants = [self.variant(choice, about) for choice in choices]
         if any("tags" in variant for variant in variants):
             variants.append(UNKNOWN)
-        kept: Schema = {"title": schema["title"]} if "title" in schema else {}
+        kept: Schema = {"title": split_words(schema["title"])} if "title" in schema else {}
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
@@ -102,11 +102,24 @@ class Rewriter:
             written["description"] = without_marks(f"{about} {own}".strip())
         tags = tags_of(self.definitions.get(name, {}))
         if tags:
-            return {**written, "title": ", ".join(map(str, tags)), "tags": tags}
+            return {
+                **written,
+                "title": ", ".join(split_words(str(tag)) for tag in tags),
+                "tags": tags,
+            }
         kind = str(choice.get("type", "value"))
         return {**written, "title": split_words(name) if name else WORDS.get(kind, kind)}
 
 
+ABBREVIATIONS = {
+    **{name.lower(): name for name in ("A2A", "API", "DIAL", "ID", "IDs", "JSON", "MCP", "REST")},
+    **{name.lower(): name for name in ("TTL", "URI", "URL", "URLs", "OAuth")},
+}
+ABBREVIATIONS |= {name[:1].upper() + name[1:]: full for name, full in ABBREVIATIONS.items()}
+_abbreviation = re.compile(rf"\b(?:{'|'.join(ABBREVIATIONS)})\b")
+_between_words = re.compile(
+    r"[\s_-]+|(?<=[a-z\d])(?=[A-Z])(?<!O(?=Auth))(?<!A2(?=A))|(?:(?<=OAuth)|(?<=A2A))(?=[A-Z])"
+)
 _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
@@ -142,7 +155,9 @@ def options(schema: Schema) -> list[Schema]:
     return [option for option in found if set(option) - {"required"}]
 
 
-def split_words(title: str) -> str:
-    """Split a name such as `RestToolSet` or `tool_sets` into words."""
-    words = "".join(f" {c}" if c.isupper() else c for c in title.replace("_", " ")).split()
-    return " ".join(words).capitalize()
+def split_words(name: str) -> str:
+    """Return a name such as `RestToolSet`, `tool_sets` or `dial-deployment` in words, such as "REST
+    tool set".
+    """
+    words = _between_words.sub(" ", name).strip().lower()
+    return _abbreviation.sub(lambda found: ABBREVIATIONS[found[0]], words[:1].upper() + words[1:])

@@ -70,8 +70,8 @@ def test_enter_in_a_field_saves_and_makes_a_secret_of_a_credential(site: Site, a
     wait_for_check(page, "warning")
     expect(page.get_by_text("Saving turns it into a secret").first).to_be_visible()
     shoot(page, "plain")
-    page.get_by_role("textbox", name="Deployment id").fill("other-model")
-    page.get_by_role("textbox", name="Deployment id").press("Enter")
+    page.get_by_role("textbox", name="Deployment ID").fill("other-model")
+    page.get_by_role("textbox", name="Deployment ID").press("Enter")
 
     expect(page.locator("[data-saved]")).to_have_text("Saved.")
     assert MARK not in page.content()
@@ -111,7 +111,7 @@ def test_shared_headers_are_in_the_form_and_become_secrets(site: Site, admin_pag
     page.goto(put(site, "based", manifest(toolset)))
     page.get_by_role("tab", name="Form").click()
     wait_for_check(page, "warning")
-    address = page.get_by_role("textbox", name="Base url")
+    address = page.get_by_role("textbox", name="Base URL")
     expect(address).to_have_value("https://track.example.org/v2")
     shoot(page, "form-headers")
     headers = typed(page)["tool_sets"][0]["headers"]

@@ -155,7 +155,7 @@ def test_a_mistake_stands_at_its_field_and_the_host_is_told(operator: Page, chat
     frame = chat.open(operator, "framed-mistake", theme="dark")
     wait_for(operator, f"{NAME}/readyToSave")
 
-    frame.get_by_role("textbox", name="Deployment id").first.fill("")
+    frame.get_by_role("textbox", name="Deployment ID").first.fill("")
     operator.evaluate("ask({ type: 'TRIGGER_SAVE' })")
 
     said = "The manifest has 1 error, listed next to it. Nothing was saved."

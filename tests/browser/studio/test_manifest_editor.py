@@ -226,7 +226,7 @@ def test_the_last_edit_is_part_of_what_enter_submits(site: Site, admin_page: Pag
     wait_for_check(page, "warnings")
     page.get_by_role("tab", name="Form").click()
 
-    page.get_by_role("textbox", name="Deployment id").fill("other-model")
+    page.get_by_role("textbox", name="Deployment ID").fill("other-model")
     page.keyboard.press("Enter")
     expect(page.locator("[data-saved]")).to_have_text("Saved.")
 
@@ -246,7 +246,7 @@ def test_an_open_list_of_further_fields_is_in_nobodys_way(site: Site, admin_page
     expect(further).to_be_hidden()
     expect(more).to_be_focused()
 
-    page.get_by_role("textbox", name="Deployment id").fill("other-model")
+    page.get_by_role("textbox", name="Deployment ID").fill("other-model")
     more.click()
     expect(further).to_be_visible()
     save(page)

@@ -268,7 +268,7 @@ def test_links_and_readings_are_in_the_audit(ada, grace, trip):
     client.post(f"/shares/{made['id']}/revoke/")
 
     found = AuditEntry.objects.filter(conversation=trip.pk).order_by("pk")
-    subject = f"link {made['id']} for people"
+    subject = f"link {made['id']} for signed-in users"
     assert list(found.values_list("event", "actor", "application", "subject")) == [
         ("access.granted", f"user-{ada.pk}", "travel", subject),
         ("contents.read", f"user-{grace.pk}", "travel", subject),

@@ -66,7 +66,7 @@ def test_every_field_is_named_in_words():
 
     assert names >= {
         "conversation_starters: Conversation starters",
-        "rest_api_method_info: Rest api method info",
+        "rest_api_method_info: REST API method info",
     }
     assert not {name for name in names if name.endswith(": ") or "_" in name.partition(": ")[2]}
 
@@ -121,7 +121,7 @@ def test_shared_headers_of_a_toolset_are_texts_or_secrets_by_their_names():
 
     fields = schema["definitions"]["RestToolSet"]["properties"]
 
-    assert (fields["base_url"]["title"], fields["base_url"]["type"]) == ("Base url", "string")
+    assert (fields["base_url"]["title"], fields["base_url"]["type"]) == ("Base URL", "string")
     assert fields["headers"]["type"] == "object"
     assert [choice["title"] for choice in fields["headers"]["additionalProperties"]["oneOf"]] == [
         "text",

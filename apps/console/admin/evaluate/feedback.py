@@ -1,6 +1,7 @@
 """Defines the admin pages for users' feedback on answers and the operators' notes about it."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -31,7 +32,7 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 @admin.register(Feedback)
 class FeedbackAdmin(Admin[Feedback]):
     list_display = (
-        *("created_at", "application_version_shown", "rating_shown", "words", "person_shown"),
+        *("sent_at", "application_version_shown", "rating_shown", "words", "person_shown"),
         *("attachment", "state_shown"),
     )
     list_filter = (
@@ -103,6 +104,10 @@ class FeedbackAdmin(Admin[Feedback]):
         for row in listed.result_list:
             row.shown_person = shown_caller(row.bucket, names)
         return listed
+
+    @admin.display(description="date", ordering="created_at")
+    def sent_at(self, row: Feedback) -> datetime:
+        return row.created_at
 
     @admin.display(description="application", ordering="application")
     def application_version_shown(self, row: Feedback) -> str:

@@ -1,5 +1,6 @@
 """Defines the admin page that lists and filters the audit log."""
 
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -27,7 +28,7 @@ from apps.console.people import people_named
 @admin.register(AuditEntry)
 class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
     list_display = (
-        "at",
+        "happened_at",
         "action",
         "caller",
         "shown_subject",
@@ -65,6 +66,10 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
         for row in rows:
             row.names, row.titles, row.may_open = names, titles, may_open
         return listed
+
+    @admin.display(description="date", ordering="at")
+    def happened_at(self, row: AuditEntry) -> datetime:
+        return row.at
 
     @admin.display(description="event", ordering="event")
     def action(self, row: AuditEntry) -> str:

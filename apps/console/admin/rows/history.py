@@ -1,8 +1,9 @@
 """Defines the admin pages for the history of a row, a single change, and deleted rows."""
 
+import re
 from typing import Any, TypeVar, cast
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Max, Min, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,11 +16,14 @@ from apps.catalog.history.display import MOST_SHOWN, rendered_differences
 from apps.catalog.history.recorded_models import RowKind, row_kind
 from apps.catalog.models import Change
 from apps.console.admin.theme import Admin
+from apps.console.manifest_editor.form_schema import split_words
 from apps.integers import read_integer
 
 Row = TypeVar("Row", bound=Model)
 
 PER_PAGE = 50
+MOST_NAMED = 4
+"""The list names at most this many changed fields per change."""
 SIDES = ("before", "after")
 """The states in a recorded change that a user can restore."""
 
@@ -50,6 +54,10 @@ class HistoryAdmin(Admin[Row]):
         row = self.visible_row(request, int(object_id))
         changes = self.changes_of(int(object_id)).defer("before", "after").order_by("-pk")
         page = Paginator(changes, PER_PAGE).get_page(request.GET.get("page"))
+        for change in page:
+            change.fields = [
+                (one, field_label(self.model, one)) for one in change.places[:MOST_NAMED]
+            ]
         if row is None and not page.paginator.count:
             raise Http404
         title = str(row) if row is not None else page.paginator.object_list[0].title
@@ -131,6 +139,27 @@ class HistoryAdmin(Admin[Row]):
 
     def find_change(self, object_id: int, number: int) -> Change:
         return get_object_or_404(self.changes_of(object_id), pk=number)
+
+
+def field_label(model: type[Model], path: str) -> str:
+    """Return the path of a difference in words, such as "Tool sets 1" for
+    `manifest.tool_sets[0]`.
+    """
+    column, *keys = _step.findall(path.removeprefix("manifest.")) or [path]
+    try:
+        steps = [str(model._meta.get_field(column).verbose_name)]  # type: ignore[union-attr]
+        steps[0] = split_words(steps[0])
+    except FieldDoesNotExist:
+        steps = [split_words(column)]
+    for key in keys:
+        if key.isdecimal():
+            steps[-1] += f" {int(key) + 1}"
+        else:
+            steps.append(split_words(key))
+    return " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} ".join(steps)
+
+
+_step = re.compile(r"[^.\[\]]+")
 
 
 def is_row_number(text: str) -> bool:

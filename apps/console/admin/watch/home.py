@@ -22,6 +22,7 @@ from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.agent.tool_titles import tool_title
 from apps.capabilities.mcp.administration import PooledSession, sessions
 from apps.console.admin.callers import application_titles, caller_names
 from apps.console.admin.cells import NOTHING, money, shown_time
@@ -234,7 +235,9 @@ def errors(among: Slugs) -> Iterator[Fact]:
     for kind, name, count, last in calls[:MOST_ERRORS]:
         is_tool = kind == FAILED_TOOL
         link = tools if is_tool else f"{deployments}?{urlencode({'q': name})}"
-        yield Fact(f"{kind}: {name}", frequency(count, last), link=link)
+        yield Fact(
+            f"{kind}: {tool_title(name) if is_tool else name}", frequency(count, last), link=link
+        )
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:

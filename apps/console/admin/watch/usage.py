@@ -32,8 +32,10 @@ from apps.console.admin.watch.usage_tables import (
 from apps.console.operator_rights import seen_slugs
 from apps.insights.figures import By, Order, UsageReport, report
 from apps.insights.models import UsageSum
-from apps.insights.recent_errors import FailedCall, last_errors
+from apps.insights.recent_errors import last_errors
+from apps.insights.sums import of_applications
 from apps.live.history.run_rows import count_runs
+from apps.live.run_summary import RunSummary
 
 logger = logging.getLogger(__name__)
 
@@ -82,8 +84,13 @@ class Selection:
             find_titles=partial(find_titles, self.by),
         )
 
-    def last_errors(self, since: datetime, most: int) -> list[FailedCall]:
-        return last_errors(since, most, self.among)
+    def last_errors(self, since: datetime, most: int, links: Links) -> Table:
+        """Return a table of up to `most` failed runs and up to `most` failed calls."""
+        status = RunSummary.Status.FAILED
+        runs = RunSummary.objects.filter(
+            of_applications(self.among), status=status, started_at__gte=since
+        ).order_by("-started_at")[:most]
+        return last_errors_table([*runs], last_errors(since, most, self.among), links)
 
     @property
     def query(self) -> str:
@@ -176,8 +183,8 @@ def errors_context(chosen: Selection, links: Links) -> dict[str, Any]:
     return {
         "charts": error_charts(found),
         "others": [
+            chosen.last_errors(found.period.since, MOST_ERRORS, links),
             errors_table(found),
-            last_errors_table(chosen.last_errors(found.period.since, MOST_ERRORS), links),
         ],
     }
 
@@ -185,7 +192,7 @@ def errors_context(chosen: Selection, links: Links) -> dict[str, Any]:
 def file_table(slug: str, chosen: Selection, links: Links) -> Table:
     if slug == "last-errors":
         since = timezone.now() - timedelta(days=chosen.days)
-        return last_errors_table(chosen.last_errors(since, MOST_ERRORS_OF_FILE), links)
+        return chosen.last_errors(since, MOST_ERRORS_OF_FILE, links)
     if slug in SMALL_TABLES:
         return SMALL_TABLES[slug](chosen.report(0))
     return lines_table(chosen.by, chosen.report(), links)

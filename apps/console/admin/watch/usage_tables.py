@@ -8,12 +8,14 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
+from apps.agent.tool_titles import tool_title
 from apps.console.admin.callers import application_titles, caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
 from apps.console.admin.watch.usage_charts import CHARTED, interval_label, interval_start
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
 from apps.insights.models import UsageSum
-from apps.insights.recent_errors import FailedCall
+from apps.insights.recent_errors import FAILED_TOOL, FailedCall
+from apps.live.run_summary import RunSummary
 
 HEADINGS: dict[By, str] = {
     "application": "Application",
@@ -105,7 +107,7 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
     cells = tool_cells if by == "tool" else model_cells
     rows = [
         [
-            named_cell(one.name, named, links.to(by, one.name)),
+            line_cell(by, one.name, named, links),
             *(Cell(one.sums.runs) for _ in runs),
             *cells(one),
         ]
@@ -115,7 +117,7 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
 
 
 def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
-    """Return the display titles by name. Tools and deployments have none."""
+    """Return the display titles by name. Deployments have none."""
     match by:
         case "user" | "key":
             return caller_names(names)
@@ -125,7 +127,9 @@ def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
             return application_titles(names)
         case "version":
             return version_names(names)
-        case "deployment" | "tool":
+        case "tool":
+            return {name: tool_title(name) for name in names}
+        case "deployment":
             return {}
 
 
@@ -210,7 +214,7 @@ def series_row(found: UsageReport, point: Point) -> list[Cell]:
 
 
 def slowest_table(found: UsageReport) -> Table:
-    rows = [[Cell(one.name), *tool_cells(one)] for one in found.slowest_tools]
+    rows = [[tool_cell(one.name), *tool_cells(one)] for one in found.slowest_tools]
     titles = (column.title for column in TOOL_COLUMNS)
     return Table("slowest", "Slowest tools", plain_columns("Tool", *titles), rows)
 
@@ -221,20 +225,38 @@ def errors_table(found: UsageReport) -> Table:
     return Table("errors", "Model errors", plain_columns("Error", "Calls"), rows)
 
 
-def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
-    named = caller_names(one.bucket for one in errors)
-    applications = application_titles(one.application for one in errors)
-    rows = [
-        [
-            Cell(one.started_at, link=links.to_run(one.run)),
-            Cell(one.kind),
-            Cell(one.name),
+def last_errors_table(
+    runs: Sequence[RunSummary], calls: Sequence[FailedCall], links: Links
+) -> Table:
+    """Return a table of failed runs, followed by failed calls."""
+    named = caller_names(one.bucket for one in (*runs, *calls))
+    applications = application_titles(one.application for one in (*runs, *calls))
+
+    def row(one: RunSummary | FailedCall, run: Any, error: str, source: Cell) -> list[Cell]:
+        return [
+            Cell(one.started_at, link=links.to_run(run)),
+            Cell(error),
+            source,
             named_cell(one.application, applications, links.to("application", one.application)),
             named_cell(one.bucket, named),
         ]
-        for one in errors
+
+    rows = [
+        *(
+            row(
+                one,
+                one.pk,
+                "Run failed",
+                Cell(one.error_reference or "Run", link=links.to_run(one.pk)),
+            )
+            for one in runs
+        ),
+        *(
+            row(one, one.run, one.kind, (tool_cell if one.kind == FAILED_TOOL else Cell)(one.name))
+            for one in calls
+        ),
     ]
-    titles = ("When (UTC)", "Error", "Deployment or tool", "Application", "Caller")
+    titles = ("When (UTC)", "Error", "Reference, deployment or tool", "Application", "Caller")
     columns = [Column(title, is_text=True) for title in titles]
     return Table("last-errors", "Latest errors", columns, rows)
 
@@ -248,6 +270,18 @@ def version_names(names: Iterable[str]) -> dict[str, str]:
         for name, (slug, _, number) in versions.items()
         if slug in titles
     }
+
+
+def line_cell(by: By, name: str, named: Mapping[str, str], links: Links) -> Cell:
+    """Return the cell with the name of a line, which links to the line's runs or deployment."""
+    link = links.to(by, name)
+    return tool_cell(name, link) if by == "tool" else named_cell(name, named, link)
+
+
+def tool_cell(name: str, link: str = "") -> Cell:
+    """Return a table cell with a tool's title. The name is below it, and in the download."""
+    title = tool_title(name)
+    return Cell(title, link=link, below="" if name == title else name, download=name)
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:

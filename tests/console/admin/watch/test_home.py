@@ -138,7 +138,7 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
             "/admin/runs/runsummary/?status=failed&application=travel",
         ),
         ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
-        ("tool failed: search", "once", "/admin/insights/usagesum/?by=tool&days=1&sort=-errors"),
+        ("Tool failed: Search", "once", "/admin/insights/usagesum/?by=tool&days=1&sort=-errors"),
     ]
 
 

@@ -83,7 +83,13 @@ def line_of(table: Table) -> dict[str, str]:
 
 
 def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operator):
-    run = RunSummary.objects.create(door="page", application="travel", bucket="user-1")
+    run = RunSummary.objects.create(
+        door="page",
+        application="travel",
+        bucket="user-1",
+        status=RunSummary.Status.FAILED,
+        error_reference="ab12cd34",
+    )
     recent = timezone.now() - timedelta(minutes=1)
     store(
         model_call(started_at=recent, error="status 429", run=run.pk),
@@ -91,17 +97,19 @@ def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operato
         model_call(started_at=recent, error="cancelled"),
     )
 
-    errors, last = client.get(f"{PAGE}errors/").context["others"]
+    last, errors = client.get(f"{PAGE}errors/").context["others"]
     [slowest] = client.get(PAGE).context["others"]
 
     assert [[cell.text for cell in row[1:4]] for row in last.rows] == [
+        ["Run failed", "ab12cd34", "travel"],
         ["status 429", "gpt", "travel"],
-        ["tool failed", "search", "travel"],
+        ["Tool failed", "Search", "travel"],
     ]
-    assert last.rows[0][0].link == f"/admin/runs/runsummary/{run.pk}/change/"
-    assert last.rows[1][0].link == ""
+    page = f"/admin/runs/runsummary/{run.pk}/change/"
+    assert [row[0].link for row in last.rows] == [page, page, ""]
+    assert (last.rows[0][2].link, last.rows[2][2].below) == (page, "search")
     assert line_of(errors) == {"Error": "status 429", "Calls": "1"}
-    assert line_of(slowest)["Tool"] == "search"
+    assert line_of(slowest)["Tool"] == "Search"
 
 
 def test_lines_lead_to_what_they_are_about(client, operator):

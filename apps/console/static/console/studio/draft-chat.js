@@ -274,7 +274,7 @@ class Answer {
       element(
         "details",
         { class: "studio-fold" },
-        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${tokens} tokens`)),
+        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${number(tokens)} tokens`)),
         ...parts,
       ),
     );
@@ -315,13 +315,15 @@ class Answer {
 
   /** @param {{input: number, output: number, seconds: number, calls: number, tool_calls: number, state: unknown}} data */
   on_end({ input, output, seconds, calls, tool_calls, state }) {
-    const parts = [`${seconds.toFixed(1)} s`, `${input} + ${output} tokens`, counted(calls, "model call")];
+    const parts = [`${seconds.toFixed(1)} s`, `${number(input)} + ${number(output)} tokens`, counted(calls, "model call")];
     if (tool_calls) parts.push(counted(tool_calls, "tool call"));
     this.facts.textContent = parts.join(" · ");
-    this.end = "Answered.";
     this.message = { role: "assistant", content: this.written, custom_content: { state } };
   }
 }
+
+/** @param {number} value */
+const number = (value) => value.toLocaleString("en");
 
 /** @param {number} number @param {string} name */
 const counted = (number, name) => `${number} ${number === 1 ? name : name.replace("call", "calls")}`;

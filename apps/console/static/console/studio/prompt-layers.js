@@ -46,7 +46,7 @@ export function preview(store, choices) {
     if (name === "issues") shown.append(piece("Initialization issues", data.text));
     if (name === "layer") shown.append(piece(`${data.layer}: ${data.source}`, data.text, data.tokens));
     if (name !== "request") return;
-    status.textContent = `About ${data.tokens} tokens would be sent to ${data.model}; no model was called.`;
+    status.textContent = `About ${data.tokens.toLocaleString("en")} tokens would be sent to ${data.model}; no model was called.`;
     if (data.flat) shown.append(piece("The whole system prompt", data.flat));
     for (const one of data.messages) shown.append(piece(`Message: ${one.source}`, one.text, one.tokens));
     for (const one of data.tools) shown.append(piece(`Tool: ${one.source}`, one.text, one.tokens));
@@ -82,7 +82,7 @@ export function piece(title, text, tokens) {
       "summary",
       {},
       element("span", {}, title),
-      tokens === undefined ? "" : element("span", { class: "studio-quiet" }, ` about ${tokens} tokens`),
+      tokens === undefined ? "" : element("span", { class: "studio-quiet" }, ` about ${tokens.toLocaleString("en")} tokens`),
     ),
     element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title }, text),
   );

@@ -134,7 +134,7 @@ function titleOf(isRequest, number) {
 const audience = (number, onlyNew) =>
   number
     ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
-    : quiet("The application then answers requests. Access defines who can use it.");
+    : quiet("Users can start using this version. Access defines who can use it.");
 
 /** A comment for the requester, instead of publishing. @param {NonNullable<Publishing["sendBack"]>} sendBack @param {HTMLElement} problem */
 function backPart(sendBack, problem) {

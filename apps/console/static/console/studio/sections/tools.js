@@ -22,11 +22,13 @@ export const tools = {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
     if (!container.isConnected) return;
     const list = element("div", { class: "studio-inner" });
+    const trial = element("p", { class: "studio-actions" }, button("Try all tools", () => openTrial(store, "all", "all tools")));
     /** @param {number} [isOpen] the toolset that is expanded @param {About[]} known */
     const draw = (isOpen, known = []) => {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
       const cards = toolsets.map((_, index) => card(store, index, { about: known[index], choices, redraw, isOpen: index === isOpen }));
+      trial.hidden = !store.data.may_change || cards.length === 0;
       list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. Without tools, the model answers from its own knowledge.")]));
     };
     /**
@@ -55,7 +57,6 @@ export const tools = {
         place?.querySelector("summary")?.focus();
       });
     };
-    const trial = store.data.may_change ? element("p", { class: "studio-actions" }, button("Try all tools", () => openTrial(store, "all", "all tools"))) : "";
     container.append(findings(store, "tool_sets", true), trial, list, addBar(store, choices, added), platformTools(store, choices), elsewhere());
   },
 };
