@@ -5,12 +5,12 @@ import json
 import pytest
 
 from apps.agent.messages import ModelMessage, ToolCall
+from apps.agent.tool_titles import tool_title
 from apps.demo.results import (
     MOST_CHARACTERS,
     READ_SKILL,
     label,
     render,
-    tool_title,
     without_attachments,
 )
 from tests.tables import each_row

@@ -199,9 +199,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     def __init__(self, model: type[Row], site: Any) -> None:
         super().__init__(model, site)
         if self.called:
-            self.opts = copy(self.opts)
-            self.opts.verbose_name = self.called
-            self.opts.verbose_name_plural = f"{self.called}s"
+            self.opts = opts = copy(model._meta)
+            opts.verbose_name, opts.verbose_name_plural = self.called, f"{self.called}s"
 
     def url(self, page: str, *arguments: Any) -> str:
         """Return the URL of the admin page with this name, such as "changelist"."""

@@ -41,6 +41,7 @@ UNMARKED = """
   const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node instanceof Element) {
+      if (node.localName === "time") continue;
       for (const name of ["title", "aria-label", "aria-description", "placeholder", "alt"]) {
         const text = node.getAttribute(name) ?? "";
         if (/\\p{L}{2,}/u.test(text) && !text.includes("⟦")) found.push(`${name}: ${text}`);

@@ -54,16 +54,23 @@ class HistoryAdmin(Admin[Row]):
         row = self.visible_row(request, int(object_id))
         changes = self.changes_of(int(object_id)).defer("before", "after").order_by("-pk")
         page = Paginator(changes, PER_PAGE).get_page(request.GET.get("page"))
-        for change in page:
-            change.fields = [
-                (one, field_label(self.model, one)) for one in change.places[:MOST_NAMED]
-            ]
+        named = [(change, self.named_fields(change)) for change in page]
         if row is None and not page.paginator.count:
             raise Http404
         title = str(row) if row is not None else page.paginator.object_list[0].title
-        context = {"row": row, "page": page, "name": title, "object_id": int(object_id)}
+        context = {
+            "row": row,
+            "page": page,
+            "changes": named,
+            "name": title,
+            "object_id": int(object_id),
+        }
         context |= extra_context or {}
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
+
+    def named_fields(self, change: Change) -> list[tuple[str, str]]:
+        """Return the paths and labels of the first changed fields."""
+        return [(path, field_label(self.model, path)) for path in change.places[:MOST_NAMED]]
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """Show the last change to each deleted row that the user may see."""

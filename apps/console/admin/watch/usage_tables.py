@@ -229,8 +229,9 @@ def last_errors_table(
     runs: Sequence[RunSummary], calls: Sequence[FailedCall], links: Links
 ) -> Table:
     """Return a table of failed runs, followed by failed calls."""
-    named = caller_names(one.bucket for one in (*runs, *calls))
-    applications = application_titles(one.application for one in (*runs, *calls))
+    failures: list[RunSummary | FailedCall] = [*runs, *calls]
+    named = caller_names(one.bucket for one in failures)
+    applications = application_titles(one.application for one in failures)
 
     def row(one: RunSummary | FailedCall, run: Any, error: str, source: Cell) -> list[Cell]:
         return [
