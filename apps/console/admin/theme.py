@@ -37,6 +37,7 @@ from unfold.widgets import (
 )
 
 from apps.console.admin.cells import NOTHING
+from apps.console.menu import page_of_list, row_name
 from apps.console.run_search import MOST_LISTED
 from apps.integers import read_integer
 
@@ -176,8 +177,6 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     empty_value_display = NOTHING
     first_page = ""
     """The URL name of the page that adds a row, or "" if the admin's own form adds it."""
-    called = ""
-    """The name of a row in titles and messages, or "" if it is the model's own."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """The fields that the form shows only for certain values of another field. The keys are the
     other field and its value.
@@ -198,9 +197,10 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
     def __init__(self, model: type[Row], site: Any) -> None:
         super().__init__(model, site)
-        if self.called:
+        page = page_of_list(model._meta.label_lower)
+        if page is not None and page.row:  # Titles and messages use the menu's name for a row.
             self.opts = opts = copy(model._meta)
-            opts.verbose_name, opts.verbose_name_plural = self.called, f"{self.called}s"
+            opts.verbose_name, opts.verbose_name_plural = row_name(opts), row_name(opts, 0)
 
     def url(self, page: str, *arguments: Any) -> str:
         """Return the URL of the admin page with this name, such as "changelist"."""

@@ -47,7 +47,6 @@ FROM_RUN, FROM_FEEDBACK = "run", "feedback"
 @admin.register(Case)
 class CaseAdmin(RecordedAdmin[Case]):
     form = CaseForm
-    called = "test case"
     list_display = ("name", "application", "last_result", "last_run")
     list_filter = (OfApplication, "is_from_real_run")
     list_select_related = ("application",)
