@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.authentication import find_holder_of
@@ -46,7 +46,7 @@ def reference_of(caller: Caller) -> dict[str, Any]:
         "locale": client.locale,
         "timezone": client.timezone,
         "surface": client.surface,
-        "request_id": request_ids.current(),
+        "request_id": tracing.request_id(),
     }
     if caller.kind == "visitor":
         told["address"] = client.address  # Rate limits need it even while the run is waiting.

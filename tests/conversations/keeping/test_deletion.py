@@ -335,7 +335,7 @@ async def test_an_answer_that_is_being_written_is_ended_and_kept():
 @pytest.mark.django_db(transaction=True)
 async def test_no_conversation_begins_with_an_application_that_was_just_deleted(monkeypatch):
     """A resolved application is cached for a moment, in which the row may be deleted."""
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 60)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 60)
     async with scene() as on:
         await resolve_application(on.application.slug)
         await Application.objects.filter(pk=on.application.pk).adelete()

@@ -277,7 +277,9 @@ def queries_of(client: Client, page: str, row: Application) -> int:
 
 
 def test_no_page_asks_more_of_many_rows_than_of_a_few(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 3600)  # nothing is refreshed in between
+    monkeypatch.setattr(
+        "apps.process_state.MAX_AGE_SECONDS", 3600
+    )  # nothing is refreshed in between
     make_deployment()
     client = signed_in()
     (row, _) = make_many(2, 2, needs_second_publisher=True)
