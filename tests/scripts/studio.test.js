@@ -328,8 +328,11 @@ test("a number that is none is kept as it was typed", async (t) => {
 });
 
 test("links that leave the studio open another tab", async (t) => {
-  const tab = await openStudio(t, { hash: "#versions" });
-  await tab.appears(".studio-body a", "Compare and restore versions");
+  const tab = await openStudio(t);
+  tab.network.answer(`GET ${ADDRESS}panels/versions/`, new Response('<p><a href="/versions/">All versions (1)</a></p>'));
+  tab.window.location.hash = "#versions";
+  tab.window.dispatchEvent(new tab.window.Event("hashchange"));
+  await tab.appears(".studio-body a", "All versions (1)");
   const links = tab.all("[data-section] a, [data-bar] a");
   assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
 });
