@@ -36,10 +36,6 @@ def studio(admin_page: Page, site: Site) -> Iterator[Page]:
     site.shell("Application.objects.filter(pk__in=numbers).delete()", numbers=numbers)
 
 
-def source(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).press("Enter")
-
-
 def add(page: Page, count: int, button: str = "Add these tools") -> None:
     page.get_by_role("button", name=button, exact=True).press("Enter")
     expect(page.locator("[data-toolset]")).to_have_count(count)
@@ -78,19 +74,19 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     page = studio
     failed_once(site, "tools-here", "Parcels_find_parcel")
     with parcel_service() as service, serving_apart("http") as server:
-        source(page, "An OpenAPI document")
+        pick(page, "Or add from", "OpenAPI document")
         page.get_by_label("Document URL").fill(f"{service}/openapi.json")
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 1)
 
-        source(page, "A curl command")
+        pick(page, "Or add from", "curl command")
         page.get_by_role("textbox", name="Command").fill(
             "curl 'https://api.example.com/v1/rates?of=NOK'"
         )
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 2, "Add this tool")
 
-        source(page, "An MCP server")
+        pick(page, "Or add from", "MCP server")
         page.get_by_label("Server URL").last.fill(server)
         page.get_by_role("button", name="Connect").press("Enter")
         page.get_by_role("button", name="None", exact=True).press("Enter")
@@ -99,11 +95,11 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         add(page, 3)
         expect(page.locator("[data-toolset='2']")).to_contain_text("MCP server · 1 tool")
 
-        source(page, "Predefined")
+        pick(page, "Or add from", "Predefined toolset")
         page.get_by_role("button", name="Add Weather").first.press("Enter")
         expect(page.locator("[data-toolset]")).to_have_count(4)
 
-        source(page, "Another application")
+        pick(page, "Or add from", "Another application")
         pick(page, "Deployment", "tools-beside")
         add(page, 5, "Add")
 

@@ -102,6 +102,7 @@
  * @property {{id: string, name: string}[]} applications
  * @property {{name: string, text: string}[]} prompts
  * @property {{name: string, description: string}[]} skills
+ * @property {string[]} agents
  * @property {{path: string}[]} files
  * @property {string[]} secrets
  * @property {{name: string}[]} servers programs of this installation
