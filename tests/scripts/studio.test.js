@@ -741,7 +741,7 @@ test("the live version answers next to the draft, and an answer that fails shows
   tab.fill(tab.find("#studio-question"), "Hello");
   tab.press(tab.find("#studio-question"), "Enter");
 
-  await tab.shows(".studio-answer h3", "Draft", "Live version");
+  await tab.shows(".studio-answer h3", "Draft", "Live version 1");
   await tab.shows(".studio-answer[data-which=draft] [role=alert]", "The draft is broken.");
   await tab.shows(".studio-answer[data-which=live] markdown-text", "Old.");
   await tab.shows("[data-chat] [role=status]", "The draft did not answer.");

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import barriers, pick
 from tests.browser.studio.parcels import parcel_service
+from tests.browser.studio.sources import source
 from tests.capabilities.mcp.servers import serving_apart
 from tests.sites.serving import Site
 
@@ -74,19 +75,19 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     page = studio
     failed_once(site, "tools-here", "Parcels_find_parcel")
     with parcel_service() as service, serving_apart("http") as server:
-        pick(page, "Or add from", "OpenAPI document")
+        source(page, "OpenAPI document")
         page.get_by_label("Document URL").fill(f"{service}/openapi.json")
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 1)
 
-        pick(page, "Or add from", "curl command")
+        source(page, "curl command")
         page.get_by_role("textbox", name="Command").fill(
             "curl 'https://api.example.com/v1/rates?of=NOK'"
         )
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 2, "Add this tool")
 
-        pick(page, "Or add from", "MCP server")
+        source(page, "MCP server")
         page.get_by_label("Server URL").last.fill(server)
         page.get_by_role("button", name="Connect").press("Enter")
         page.get_by_role("button", name="None", exact=True).press("Enter")
@@ -95,11 +96,11 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         add(page, 3)
         expect(page.locator("[data-toolset='2']")).to_contain_text("MCP server · 1 tool")
 
-        pick(page, "Or add from", "Predefined toolset")
+        source(page, "Predefined toolset")
         page.get_by_role("button", name="Add Weather").first.press("Enter")
         expect(page.locator("[data-toolset]")).to_have_count(4)
 
-        pick(page, "Or add from", "Another application")
+        source(page, "Another application")
         pick(page, "Deployment", "tools-beside")
         add(page, 5, "Add")
 

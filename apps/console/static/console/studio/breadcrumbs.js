@@ -4,7 +4,7 @@ import { join, split } from "../manifest/paths.js";
 import { labelAt, pattern } from "./labels.js";
 import { allFields } from "./sections/whole.js";
 import { sectionOf } from "./sections.js";
-import { FUNCTION, nameOf, plural } from "./tools/paths.js";
+import { nameOf, plural } from "./tools/paths.js";
 import { titleOf } from "./tools/rest-tool.js";
 
 /**
@@ -46,9 +46,9 @@ export function changedItem({ path, kind, before, after }, { data }) {
   const item = typeof parts.at(-1) === "number" && (kind === "added" || kind === "removed") ? itemIn(kind === "added" ? after : before) : undefined;
   if (!item) return "";
   if (pattern(parts) === "tool_sets[]") return [data.kinds[item.type]?.title || item.type, item.tools && plural(item.tools.length, "tool")].filter(Boolean).join(" · ");
-  const about = FUNCTION.reduce((/** @type {Json | undefined} */ value, part) => value?.[part], item) ?? item;
-  const texts = TEXTS.map((name) => about[name]).filter((text) => typeof text === "string" && text);
-  const text = texts.join(" · ");
+  const isTool = pattern(parts) === "tool_sets[].tools[]";
+  const texts = isTool ? [item.open_ai_tool?.function?.description || titleOf(item)] : TEXTS.map((name) => item[name]);
+  const text = texts.filter((one) => typeof one === "string" && one).join(" · ");
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }
 

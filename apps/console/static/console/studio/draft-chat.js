@@ -176,7 +176,7 @@ class Answer {
     this.text = element("markdown-text");
     this.steps = element("div", { class: "studio-steps" });
     this.facts = element("p", { class: "studio-quiet" });
-    const name = which === "live" ? "Live version" : "Draft";
+    const name = which === "live" ? `Live version ${chat.store.state.number}` : "Draft";
     this.root = element(
       "article",
       { class: "studio-answer", "aria-label": `Answer of the ${name.toLowerCase()}`, "data-which": which },
