@@ -10,9 +10,9 @@ from apps.console.templatetags.field_labels import field_label
     ("path", "label"),
     [
         ("slug", "Slug"),
-        ("manifest.tool_sets[1].base_url", "Tool sets 2 › Base URL"),
-        ("manifest.orchestrator.max_iterations", "Orchestrator › Max iterations"),
-        ('skill My-Tone["examples/letter.md"]', "Skill My-Tone › examples/letter.md"),
+        ("manifest.tool_sets[1].base_url", "Tool sets 2 › Base URL"),  # noqa: RUF001
+        ("manifest.orchestrator.max_iterations", "Orchestrator › Max iterations"),  # noqa: RUF001
+        ('skill My-Tone["examples/letter.md"]', "Skill My-Tone › examples/letter.md"),  # noqa: RUF001
         ("$", "All fields"),
     ],
 )
