@@ -60,6 +60,8 @@ def test_versions_are_listed_and_compared(client):
     assert "Live with unpublished changes" in page
     assert page.index("Version 2 live") < page.index("Version 1")
     assert BEFORE in compared
+    assert "version 1 and draft" in compared
+    assert "Version 2 (live): " in compared
     assert missing == [404] * 4
 
 
