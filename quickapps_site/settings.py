@@ -466,6 +466,7 @@ UNFOLD = {
     },
     "SCRIPTS": [
         lambda request: static("console/landmarks.js"),
+        lambda request: static("console/menu.js"),
         lambda request: static("console/palette.js"),
         lambda request: static("console/copy.js"),
         lambda request: static("console/choice-menus.js"),
