@@ -470,6 +470,7 @@ UNFOLD = {
         lambda request: static("console/palette.js"),
         lambda request: static("console/copy.js"),
         lambda request: static("console/choice-menus.js"),
+        lambda request: static("console/theme-files.js"),
         lambda request: static("chat/scripts/site/file-inputs.js"),
     ],
     "STYLES": [
