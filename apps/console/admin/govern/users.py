@@ -33,6 +33,7 @@ from apps.console.admin.govern.team_changes import (
     teams_by_name,
     teams_of_groups,
 )
+from apps.console.admin.govern.user_forms import NewUserForm, PasswordForm, UserForm
 from apps.console.admin.list_cells import two_lines
 from apps.console.giving import givable_groups, givable_permissions, may_give
 
@@ -44,6 +45,7 @@ admin.site.unregister(EmailAddress)  # Always empty, because allauth sends no em
 
 SHOWN_GROUPS = 3
 """The list of users shows at most this many groups for each user."""
+RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
 
@@ -79,47 +81,19 @@ def not_offered(form: Any, name: str) -> Any:
     return getattr(form.instance, name).exclude(pk__in=offered)
 
 
-LAST_SUPERUSER = (
-    "{username} is the only active superuser. Make another user a superuser first: without one, "
-    "nobody could administer this installation."
-)
-
-
-HELP_TEXTS = {
-    "is_active": "Turn this off to close the account. Its data is kept.",
-    "is_staff": "Can open the admin.",
-    "is_superuser": "Has all permissions.",
-    "groups": "Users have the permissions of their groups.",
-    "user_permissions": "In addition to the permissions of the groups.",
-}
-
-
-class UserForm(theme.UserChangeForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in HELP_TEXTS.keys() & self.fields.keys():
-            self.fields[name].help_text = HELP_TEXTS[name]
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a change that leaves the installation without an active superuser."""
-        cleaned: dict[str, Any] = super().clean()
-        stays = all(
-            cleaned.get(name, getattr(self.instance, name))
-            for name in ("is_active", "is_superuser")
-        )
-        if not stays and is_last_superuser([self.instance.pk], locks=True):
-            name = "is_superuser" if cleaned.get("is_active") else "is_active"
-            self.add_error(name, LAST_SUPERUSER.format(username=self.instance.username))
-        return cleaned
-
-
 @admin.register(User)
 class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
     form = UserForm
-    add_form = theme.UserCreationForm
-    change_password_form = theme.AdminPasswordChangeForm
+    add_form = NewUserForm
+    change_password_form = PasswordForm
     list_display = ("person", "email", "groups_named", "is_staff", "is_active", "last_login")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Name and email address", {"fields": ("first_name", "last_name", "email")}),
+        ("Permissions", {"fields": RIGHTS}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
     search_help_text = "Name, username or email address"
     actions = ("remove_second_factors",)
     change_form_outer_after_template = "admin/auth/user/access.html"
