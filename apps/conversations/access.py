@@ -189,13 +189,9 @@ def why_ended(caller: Caller, conversation: Conversation) -> str:
     continue it.
     """
     application = conversation.application
-    if application is None:
+    if application is None or application.archived_at is not None:
         reason = gettext(
-            "The app “{former_title}” was deleted. You can still read, download or delete this conversation, but you can’t continue it."
-        )
-    elif application.archived_at is not None:
-        reason = gettext(
-            "The app “{former_title}” was archived. You can still read, download or delete this conversation, but you can’t continue it."
+            "The app “{former_title}” is no longer available. You can still read, download or delete this conversation, but you can’t continue it."
         )
     elif continuable(caller, [conversation]):
         return ""

@@ -128,7 +128,7 @@ def test_the_owner_finds_reads_downloads_and_deletes_it(django_capture_on_commit
     assert f'href="{address}"' in start.text
     assert (page.status_code, rows) == (200, [(str(conversation.pk), "Where to?")])
     assert page.context["ended"] == (
-        "The app “Travel” was deleted. You can still read, download or delete this conversation, but "
+        "The app “Travel” is no longer available. You can still read, download or delete this conversation, but "
         "you can’t continue it."
     )
     assert "To Oslo." in download.text
