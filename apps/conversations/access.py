@@ -189,18 +189,14 @@ def why_ended(caller: Caller, conversation: Conversation) -> str:
     continue it.
     """
     application = conversation.application
-    if application is None:
+    if application is None or application.archived_at is not None:
         reason = gettext(
-            "The app “{former_title}” was deleted. You can still read, download or delete this conversation, but you can’t continue it."
-        )
-    elif application.archived_at is not None:
-        reason = gettext(
-            "The app “{former_title}” was archived. You can still read, download or delete this conversation, but you can’t continue it."
+            "The app “{former_title}” is no longer available. You can still read, download or delete this conversation, or continue it in another app."
         )
     elif continuable(caller, [conversation]):
         return ""
     else:
         reason = gettext(
-            "The app “{former_title}” isn’t available to you. You can still read, download or delete this conversation, but you can’t continue it."
+            "The app “{former_title}” isn’t available to you. You can still read, download or delete this conversation, or continue it in another app."
         )
     return reason.format(former_title=conversation.application_title)

@@ -128,8 +128,8 @@ def test_the_owner_finds_reads_downloads_and_deletes_it(django_capture_on_commit
     assert f'href="{address}"' in start.text
     assert (page.status_code, rows) == (200, [(str(conversation.pk), "Where to?")])
     assert page.context["ended"] == (
-        "The app “Travel” was deleted. You can still read, download or delete this conversation, but "
-        "you can’t continue it."
+        "The app “Travel” is no longer available. You can still read, download or delete this conversation, or "
+        "continue it in another app."
     )
     assert "To Oslo." in download.text
     assert [found["name"] for found in listed] == ["weather.csv"]
@@ -297,7 +297,7 @@ async def test_the_socket_shows_it_and_refuses_to_continue():
 
     assert (opened["type"], text_of(frames)) == ("conversation.opened", "12 degrees")
     assert (refusal["type"], refusal["code"]) == ("error", "application_deleted")
-    assert refusal["text"].startswith("The app “Travel” was deleted.")
+    assert refusal["text"].startswith("The app “Travel” is no longer available.")
     assert await Run.objects.acount() == 1
 
 

@@ -1,5 +1,6 @@
 """Defines the admin pages for teams. A team is created and deleted together with its group."""
 
+from operator import itemgetter
 from typing import Any, cast
 
 from django import forms
@@ -12,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 from apps.accounts.models import Team
 from apps.accounts.team_members import check_administrators, members_of
 from apps.catalog.content.installed import installed_content
+from apps.catalog.content.titles import title_of
 from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
 from apps.console.admin.theme import Admin, RowChoices
 from apps.console.giving import may_give
@@ -44,8 +46,10 @@ class TeamForm(forms.ModelForm[Team]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = {self.instance.prompt} - {""}
-        names = sorted({*installed_content().items.get("prompt", {}), *stored})
-        cast(Any, self.fields["prompt"]).choices = [("", "None"), *((one, one) for one in names)]
+        prompts = installed_content().items.get("prompt", {})
+        titles = {name: name for name in stored} | {k: title_of(one) for k, one in prompts.items()}
+        found = sorted(titles.items(), key=itemgetter(1))
+        cast(Any, self.fields["prompt"]).choices = [("", "None"), *found]
         if self.instance.pk:
             self.initial["name"] = self.instance.group.name
             self.initial["members"] = members_of(self.instance)

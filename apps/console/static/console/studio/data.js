@@ -100,7 +100,7 @@
  * @typedef {object} Choices the available choices
  * @property {Deployment[]} deployments
  * @property {{id: string, name: string}[]} applications
- * @property {{name: string, text: string}[]} prompts
+ * @property {{name: string, title: string, text: string}[]} prompts
  * @property {{name: string, description: string}[]} skills
  * @property {string[]} agents
  * @property {{path: string}[]} files

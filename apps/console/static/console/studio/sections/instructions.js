@@ -102,7 +102,7 @@ function written(store, choices, redraw) {
 }
 
 /** @param {Choices} choices @returns {Choice[]} */
-const promptChoices = ({ prompts }) => prompts.map(({ name, text }) => [name, name, text.trim().split("\n")[0]]);
+const promptChoices = ({ prompts }) => prompts.map(({ name, title, text }) => [name, title, text.trim().split("\n")[0]]);
 
 /** The same estimate as on the server: four bytes per token. @param {string} text */
 const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);
