@@ -125,8 +125,8 @@ def test_two_edits_of_one_row_become_one(site: Site, admin_page: Page, contested
 
     panel = second.get_by_role("region", name="Another user saved this in the meantime")
     expect(panel).to_contain_text("admin")
-    expect(panel.get_by_text("model_name", exact=True)).to_be_visible()
-    expect(panel.get_by_text("parameters.seed", exact=True)).to_be_visible()
+    expect(panel.get_by_text("Model name", exact=True)).to_be_visible()
+    expect(panel.get_by_text("Parameters › Seed", exact=True)).to_be_visible()
     expect(second.locator("[name=parameters]")).to_have_value('{"seed": 2}')
     second.get_by_label("The saved value").check()
     second.get_by_role("button", name="Merge and save").click()
