@@ -16,8 +16,7 @@ FAILED_TOOL = "Tool failed"
 """The error type of all failed tool calls, because their errors are not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 READ_CALLS = 10
-"""For each failure in the result, this many calls are read, because a failure has several attempts.
-"""
+"""The number of calls to read for each failure, because a failure has several attempts."""
 MOST_READ_CALLS = 10_000
 NEAR = timedelta(minutes=5)
 """Failed calls without a run belong together if no more than this time is between them."""

@@ -32,7 +32,7 @@ FIXES = {
     "status 403": "Check whether the key of the deployment may use the model.",
     "status 404": "Check the URL and the model name of the deployment.",
 }
-"""What an operator can do about an error if the service sent no message."""
+"""Advice for operators about errors for which the service sent no message."""
 
 
 def error_words(kind: str) -> str:

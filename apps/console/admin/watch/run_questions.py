@@ -12,7 +12,7 @@ from apps.conversations.models import Conversation, Message
 
 SHOWN_CHARACTERS = 80
 READ_CHARACTERS = 1_000
-"""Of each question, this many characters are read, because a question can be a long document."""
+"""The lists read this many characters of each question, because it can be a long document."""
 
 
 def first_words(text: str) -> str:
