@@ -77,7 +77,7 @@ class Feedback(models.Model):
 
     def __str__(self) -> str:
         # The admin shows this text, which must not repeat the user's comment.
-        return f"feedback {self.pk}"
+        return f"Feedback on {self.application}"
 
     def clean(self) -> None:
         if self.reason and self.rating == self.Rating.UP:

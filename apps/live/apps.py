@@ -17,7 +17,8 @@ class LiveConfig(AppConfig):
             "Runs",
             "activity",
             "runs.runsummary",
-            "All finished runs from all doors, with their calls, tokens, cost and outcome.",
+            "Each answer of an application is a run. This list shows what was asked, and the run’s "
+            "outcome, calls, tokens and cost.",
         ),
         AdminPage(
             "Watch",

@@ -13,6 +13,7 @@ from apps.accounts.caller import owner_ids, widget_visitor
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.integers import read_integer
+from apps.workspace.local.deployments.deployment import Deployment
 
 SHOWN_HASH = 6
 """A visitor's name contains this many characters of the bucket, enough to distinguish the visitors
@@ -93,6 +94,12 @@ def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
     others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
     found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")
     return {slug: f"{title} ({slug})" if is_shared else title for slug, title, is_shared in found}
+
+
+def deployment_titles(names: Iterable[str]) -> dict[str, str]:
+    """Return the titles of the deployments by name. Omit deployments that are not stored here."""
+    rows = Deployment.objects.filter(deployment_id__in=set(names)).order_by()
+    return dict(rows.values_list("deployment_id", "display_name"))
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:

@@ -37,7 +37,9 @@ class Cell:
     download: str = ""
     """The text in the download, if it differs from the text on the page."""
     below: str = ""
-    """A second line in small type."""
+    """A second line in small type, with a name or an ID."""
+    note: str = ""
+    """A second line of text."""
 
     @property
     def text(self) -> str:

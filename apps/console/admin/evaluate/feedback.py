@@ -9,18 +9,20 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator, capfirst
 from django.views.decorators.http import require_safe
 
+from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.evaluate.application_filter import OfApplication
-from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
+from apps.console.admin.evaluate.feedback_transcripts import add_questions, shared_feedback
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.rows.named_rows import NamedRows, named_caller
 from apps.console.admin.theme import Admin
-from apps.console.admin.watch.run_contents import may_read
+from apps.console.admin.watch.run_contents import may_read, record_contents
+from apps.console.admin.watch.run_questions import record_list
 from apps.console.operator_rights import may_rule, of_seen
 from apps.feedback.models import Feedback
 from apps.live.run_summary import RunSummary
@@ -32,8 +34,8 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 @admin.register(Feedback)
 class FeedbackAdmin(NamedRows, Admin[Feedback]):
     list_display = (
-        *("sent_at", "application_version_shown", "rating_shown", "words", "person_shown"),
-        *("attachment", "state_shown"),
+        *("sent_at", "question_shown", "application_version_shown", "rating_shown", "words"),
+        *("person_shown", "state_shown"),
     )
     list_filter = (
         *(OfApplication, ("application_version", admin.AllValuesFieldListFilter)),
@@ -45,11 +47,14 @@ class FeedbackAdmin(NamedRows, Admin[Feedback]):
     search_help_text = "Comment, application slug or run ID"
     readonly_fields = (
         *("application", "application_version", "person", "rating_word", "reason", "comment"),
-        *("created_at", "updated_at", "actions_of"),
+        *("created_at", "updated_at", "question", "actions_of"),
     )
     fieldsets = (
         (None, {"fields": ("state", "note")}),
-        ("Feedback of the user", {"fields": ("rating_word", "reason", "comment", "actions_of")}),
+        (
+            "Feedback of the user",
+            {"fields": ("question", "rating_word", "reason", "comment", "actions_of")},
+        ),
         (
             "About",
             {
@@ -99,6 +104,35 @@ class FeedbackAdmin(NamedRows, Admin[Feedback]):
             return {"feedback": str(row.pk)}
         return {"run": str(row.run)} if row.run and may_read(request) else {}
 
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        questions = add_questions(request, listed.result_list)
+        record_list(request, questions, "questions in the list of feedback")
+        return listed
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
+    ) -> HttpResponse:
+        row: Feedback = context["original"]
+        context["subtitle"] = (
+            f"Feedback of {caller_names([row.bucket])[row.bucket]} on {row.application}"
+        )
+        if any(add_questions(request, [row])):
+            subject = f"question of feedback {row.pk}"
+            record_contents(request, row.application.slug, row.run, subject, is_allowed=True)
+        page: HttpResponse = super().render_change_form(request, context, *args, **options)
+        return page
+
+    @admin.display(description="question")
+    def question_shown(self, row: Any) -> str | SafeString:
+        attached = "" if row.transcript is None else "Conversation attached"
+        return two_lines(self.question(row), attached)
+
+    @admin.display(description="question")
+    def question(self, row: Any) -> str | SafeString:
+        asked = getattr(row, "asked", "")
+        return format_html('<span dir="auto">{}</span>', asked) if asked else NOTHING
+
     @admin.display(description="date", ordering="created_at")
     def sent_at(self, row: Feedback) -> datetime:
         return row.created_at
@@ -123,11 +157,6 @@ class FeedbackAdmin(NamedRows, Admin[Feedback]):
     @admin.display(description="comment")
     def words(self, row: Feedback) -> str:
         return Truncator(row.comment).chars(SHOWN_CHARACTERS) or NOTHING
-
-    @admin.display(description="conversation")
-    def attachment(self, row: Feedback) -> str:
-        """Say whether the user attached the question and the answer."""
-        return NOTHING if row.transcript is None else "Attached"
 
     @admin.display(description="state", ordering="state")
     def state_shown(self, row: Feedback) -> str:

@@ -2,6 +2,9 @@
 audit log records each access.
 """
 
+from collections.abc import Iterable
+from typing import Any
+
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -10,6 +13,7 @@ from apps.cases.case_messages import LONGEST_TURN
 from apps.cases.from_runs import free_case_name
 from apps.cases.models import Case
 from apps.console.admin.watch.run_contents import record_contents
+from apps.console.admin.watch.run_questions import first_words, read_questions
 from apps.console.operator_rights import may_rule, of_seen
 from apps.feedback.models import Feedback
 from apps.integers import read_integer
@@ -32,6 +36,20 @@ def shared_feedback(request: HttpRequest, number: str) -> Feedback:
     if not is_allowed:
         raise PermissionDenied
     return found
+
+
+def add_questions(request: HttpRequest, rows: Iterable[Any]) -> list[str]:
+    """Store the first words of the question that each row is about in `asked`, and return them.
+
+    A question is "" if the user neither attached it nor is it stored in a conversation that the
+    operator may read. The caller must record the access in the audit log.
+    """
+    found = list(rows)
+    stored = read_questions(request, (row.run for row in found if row.transcript is None))
+    for row in found:
+        attached = (row.transcript or {}).get("question", {}).get("text", "")
+        row.asked = first_words(attached) or stored.get(row.run, "")
+    return [row.asked for row in found]
 
 
 def case_from_feedback(request: HttpRequest, row: Feedback) -> Case:

@@ -24,11 +24,12 @@ from django.utils import timezone
 
 from apps.agent.tool_titles import tool_title
 from apps.capabilities.mcp.administration import PooledSession, sessions
-from apps.console.admin.callers import application_titles, caller_names
+from apps.console.admin.callers import application_titles, caller_names, deployment_titles
 from apps.console.admin.cells import NOTHING, money, shown_time
 from apps.console.admin.connect.mcp_sessions import may_administer, redacted_error, server_label
 from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
 from apps.console.admin.watch.daily_runs import compare_days, read_daily_runs
+from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
 from apps.console.operator_rights import seen_slugs, sees_all
 from apps.insights.daily_spend import read_daily_spend
@@ -225,19 +226,24 @@ def errors(among: Slugs) -> Iterator[Fact]:
         query = urlencode({"status": "failed", "application": application})
         name = f"Failed runs of {titles.get(application, application) or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
-    tools = f"{reverse('admin:insights_usagesum_changelist')}?by=tool&days=1&sort=-errors"
-    deployments = reverse("admin:workspace_deployment_changelist")
     of_tools = group_rows(
         failed_uses(since, among).annotate(kind=Value(FAILED_TOOL)), "kind", "tool"
     )
     of_models = group_rows(failed_calls(since, among), "error", "deployment")
-    calls = of_models.union(of_tools, all=True).order_by("-count", "-last")
-    for kind, name, count, last in calls[:MOST_ERRORS]:
+    in_runs = Count("run", distinct=True)
+    calls = (
+        of_models.annotate(in_runs=in_runs)
+        .union(of_tools.annotate(in_runs=in_runs), all=True)
+        .order_by("-count", "-last")[:MOST_ERRORS]
+    )
+    deployments = deployment_titles(name for _, name, *_ in calls)
+    for kind, name, count, last, run_count in calls:
         is_tool = kind == FAILED_TOOL
-        link = tools if is_tool else f"{deployments}?{urlencode({'q': name})}"
-        yield Fact(
-            f"{kind}: {tool_title(name) if is_tool else name}", frequency(count, last), link=link
-        )
+        title = tool_title(name) if is_tool else deployments.get(name, name)
+        narrowed = {"hours": "24", "error": kind, **({"tool": name} if is_tool else {})}
+        # Each attempt is a call, so a run can have several failed calls with the same cause.
+        often = frequency(run_count or count, last)
+        yield Fact(f"{error_words(kind)}: {title}", often, link=f"{runs}?{urlencode(narrowed)}")
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:

@@ -9,11 +9,10 @@ from django.core.paginator import InvalidPage, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.console.admin.callers import (
-    distinct_titles,
-)
+from apps.console.admin.callers import distinct_titles
 from apps.console.admin.rows.named_rows import name_rows
 from apps.console.admin.theme import RowList
+from apps.console.admin.watch.run_questions import read_questions, record_list
 from apps.console.link_choices import LinkChoices, link_choices
 from apps.console.operator_rights import visible_applications
 from apps.console.run_search import (
@@ -63,6 +62,10 @@ class RunList(RowList):
         except InvalidPage as error:
             raise IncorrectLookupParameters from error
         self.result_list = with_figures(page.object_list)
+        questions = read_questions(request, (row.pk for row in self.result_list))
+        for row in self.result_list:
+            row.question = questions.get(row.pk, "")
+        record_list(request, questions.values(), "questions in the list of runs")
         self.result_count = self.full_result_count = paginator.count
         self.show_full_result_count, self.show_admin_actions = False, False
         self.can_show_all, self.multi_page = False, paginator.num_pages > 1

@@ -1,14 +1,18 @@
 """Reads the data at the top of a run's page: the question, the answer, and the failed call."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import msgspec
 
 from apps.agent.steps.results import read_reply
+from apps.agent.tool_titles import tool_title
 from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.cases.from_runs import opening_messages, turns_of
-from apps.console.admin.watch.waterfall import TimeSpan, span_of
+from apps.console.admin.callers import deployment_titles
+from apps.console.admin.watch.error_kinds import FIXES, error_words, with_attempts
+from apps.console.admin.watch.waterfall import SpanKind
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED
 from apps.live.models import RunStep
@@ -58,15 +62,45 @@ def answer_of(run: UUID) -> str:
     return "" if message.tool_calls else message.text.strip()
 
 
-def failed_call(run: RunSummary) -> TimeSpan | None:
+@dataclass(frozen=True, slots=True)
+class FailedStep:
+    """The call with which a run failed."""
+
+    kind: SpanKind
+    name: str
+    hint: str
+    """The name of the deployment or tool, if it differs from the title in `name`."""
+    error: str
+    """The error in words, with the number of attempts. "" for a tool, whose errors are not stored.
+    """
+    text: str
+    """The service's message, or else what an operator can do."""
+
+
+def failed_step(run: RunSummary) -> FailedStep | None:
     """Return the last failed tool call, or in a failed run the last failed model or tool call.
     Return None if there is none.
     """
-    calls: list[ModelCall | ToolUse | None] = [
-        ToolUse.objects.filter(has_failed=True, run=run.pk).order_by("started_at", "pk").last(),
-    ]
-    if run.status == RunSummary.Status.FAILED:
-        failed = ModelCall.objects.filter(FAILED, run=run.pk)
-        calls.append(failed.order_by("started_at", "pk").last())
-    found = [span_of(one, is_inside=one.application != run.application) for one in calls if one]
-    return max(found, key=lambda span: span.end, default=None)
+    use = ToolUse.objects.filter(has_failed=True, run=run.pk).order_by("started_at", "pk").last()
+    failed = ModelCall.objects.filter(FAILED, run=run.pk)
+    has_failed = run.status == RunSummary.Status.FAILED
+    call = failed.order_by("started_at", "pk").last() if has_failed else None
+    if call is not None and (use is None or ended_at(call) >= ended_at(use)):
+        title = deployment_titles([call.deployment]).get(call.deployment, call.deployment)
+        same = failed.filter(deployment=call.deployment, error=call.error)
+        return FailedStep(
+            "model",
+            title,
+            call.deployment if call.deployment != title else "",
+            with_attempts(error_words(call.error), same.count()),
+            call.said or FIXES.get(call.error, ""),
+        )
+    if use is None:
+        return None
+    title = tool_title(use.tool)
+    place = "on the client" if use.location == "client" else ""
+    return FailedStep("tool", title, use.tool if use.tool != title else "", place, "")
+
+
+def ended_at(call: ModelCall | ToolUse) -> datetime:
+    return call.started_at + timedelta(seconds=call.seconds or 0)

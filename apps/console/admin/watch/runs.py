@@ -19,55 +19,37 @@ from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.rows.named_rows import named_application, named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.watch.error_kinds import with_attempts
 from apps.console.admin.watch.run_contents import may_read, record_reading
+from apps.console.admin.watch.run_counts import (
+    counted,
+    subagent_line,
+    subagents_of,
+    versions_and_attempts,
+)
 from apps.console.admin.watch.run_links import links_of
 from apps.console.admin.watch.run_list import RunList, filters, with_figures
-from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
+from apps.console.admin.watch.run_outcome import RunTranscript, failed_step, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import of_seen
 from apps.console.run_search import summary_of
-from apps.insights.models import ModelCall
 from apps.insights.sums import costs_of_runs
 from apps.live.history.request_view import view_of
 from apps.live.history.sent_requests import requests_of
 from apps.live.hub import HUB
 from apps.live.leases import stop_run
-from apps.live.models import HelperRun, Run
+from apps.live.models import Run
 from apps.live.run_summary import RunSummary
 
 STOP = "runs.change_run"
 ALREADY_ENDED = "The run had already ended."
 
 
-def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
-    return HelperRun.objects.filter(run=run.pk).order_by("started_at", "pk")
-
-
-def versions_of(run: RunSummary) -> str:
-    """List the versions of the application that made model calls in the run."""
-    calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
-    found = sorted(set(calls.values_list("version", flat=True)))
-    return ", ".join(map(str, found)) or NOTHING
-
-
-def subagent_line(subagent: HelperRun) -> str:
-    """Describe a sub-agent in one line, such as `Researcher: done after 2.4 s, 3 model calls, 1
-    tool calls, 120 + 30 tokens`.
-    """
-    end = subagent.finished_at
-    lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"
-    return (
-        f"{subagent.agent or 'The application itself'}: {subagent.status}{lasted}, "
-        f"{subagent.model_calls} model calls, {subagent.tool_calls} tool calls, "
-        f"{subagent.prompt_tokens:,} + {subagent.completion_tokens:,} tokens"
-    )
-
-
 @admin.register(RunSummary)
 class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_display = (
         "started_at",
-        "titled",
+        "subject",
         "caller",
         "outcome",
         "took",
@@ -86,6 +68,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         "state",
         "titled",
         "took",
+        "calls",
         "tokens",
         "person",
         "versions",
@@ -120,7 +103,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             return None
         # The admin reads the value of each field five times.
         shown: Any = with_figures([row])[0]
-        shown.shown_versions = versions_of(row)
+        shown.shown_versions, shown.attempts = versions_and_attempts(row)
         return cast(RunSummary, shown)
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
@@ -155,11 +138,22 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         said = read_transcript(run.pk) if may_read(request) else RunTranscript()
         if said != RunTranscript():
             record_reading(request, run, "question and answer", is_allowed=True)
-        return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
+        return {"may_read": may_read(request), "said": said, "failed_step": failed_step(run)}
 
     @admin.display(description="application", ordering="application")
     def titled(self, run: Any) -> str | SafeString:
         return named_application(run) or NOTHING
+
+    @admin.display(description="run")
+    def subject(self, run: Any) -> str | SafeString:
+        """Return the question and the application, or only the application if the question is not
+        stored or the user may not read it.
+        """
+        question = getattr(run, "question", "")
+        if not question:
+            return self.titled(run)
+        shown = format_html('<span class="runs-question" dir="auto">{}</span>', question)
+        return two_lines(shown, self.titled(run))
 
     @admin.display(description="user or caller", ordering="bucket")
     def person(self, run: Any) -> str | SafeString:
@@ -180,8 +174,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="tokens")
     def work(self, run: RunSummary) -> str | SafeString:
-        calls = f"{run.model_calls:,} model and {run.tool_calls:,} tool calls"
-        return two_lines(self.tokens(run), calls)
+        calls = (
+            counted(run.model_calls, "model call") if run.model_calls else "",
+            counted(run.tool_calls, "tool call") if run.tool_calls else "",
+        )
+        return two_lines(self.tokens(run), ", ".join(filter(None, calls)))
 
     @admin.display(description="state", ordering="status")
     def state(self, run: RunSummary) -> SafeString:
@@ -195,7 +192,15 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="input + output tokens")
     def tokens(self, run: RunSummary) -> str:
+        if not run.prompt_tokens and not run.completion_tokens:
+            return NOTHING
         return f"{run.prompt_tokens:,} + {run.completion_tokens:,}"
+
+    @admin.display(description="model calls")
+    def calls(self, run: Any) -> str:
+        """Return the number of the run's model calls. With retries, the timeline has more rows."""
+        words = counted(run.model_calls, "call")
+        return with_attempts(words, run.attempts) if run.attempts > run.model_calls else words
 
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
@@ -232,6 +237,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             "application": "titled",
             "seconds": "took",
             "prompt_tokens": "tokens",
+            "model_calls": "calls",
         }
         names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]

@@ -17,13 +17,13 @@ from django.views.decorators.http import require_safe
 
 from apps.console.admin.cells import Column, Table, harmless
 from apps.console.admin.theme import ReadOnlyAdmin
+from apps.console.admin.watch.latest_errors import latest_errors_table
 from apps.console.admin.watch.usage_charts import charts, error_charts
 from apps.console.admin.watch.usage_tables import (
     HEADINGS,
     Links,
     errors_table,
     find_titles,
-    last_errors_table,
     lines_table,
     series_table,
     slowest_table,
@@ -32,10 +32,7 @@ from apps.console.admin.watch.usage_tables import (
 from apps.console.operator_rights import seen_slugs
 from apps.insights.figures import By, Order, UsageReport, report
 from apps.insights.models import UsageSum
-from apps.insights.recent_errors import last_errors
-from apps.insights.sums import of_applications
 from apps.live.history.run_rows import count_runs
-from apps.live.run_summary import RunSummary
 
 logger = logging.getLogger(__name__)
 
@@ -85,12 +82,7 @@ class Selection:
         )
 
     def last_errors(self, since: datetime, most: int, links: Links) -> Table:
-        """Return a table of up to `most` failed runs and up to `most` failed calls."""
-        status = RunSummary.Status.FAILED
-        runs = RunSummary.objects.filter(
-            of_applications(self.among), status=status, started_at__gte=since
-        ).order_by("-started_at")[:most]
-        return last_errors_table([*runs], last_errors(since, most, self.among), links)
+        return latest_errors_table(since, most, self.among, links)
 
     @property
     def query(self) -> str:
@@ -183,8 +175,8 @@ def errors_context(chosen: Selection, links: Links) -> dict[str, Any]:
     return {
         "charts": error_charts(found),
         "others": [
-            chosen.last_errors(found.period.since, MOST_ERRORS, links),
-            errors_table(found),
+            chosen.last_errors(found.period.since, MOST_ERRORS, links).of_page,
+            errors_table(found, links),
         ],
     }
 
@@ -193,12 +185,14 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
     if slug == "last-errors":
         since = timezone.now() - timedelta(days=chosen.days)
         return chosen.last_errors(since, MOST_ERRORS_OF_FILE, links)
+    if slug == "errors":
+        return errors_table(chosen.report(0), links)
     if slug in SMALL_TABLES:
         return SMALL_TABLES[slug](chosen.report(0))
     return lines_table(chosen.by, chosen.report(), links)
 
 
-SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
+SMALL_TABLES = {"series": series_table, "slowest": slowest_table}
 """The tables that do not depend on the selected grouping (for example, by application or by user).
 """
 

@@ -1,8 +1,8 @@
 """Builds the tiles and tables of the "Usage" page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
@@ -11,11 +11,10 @@ from django.urls import reverse
 from apps.agent.tool_titles import tool_title
 from apps.console.admin.callers import application_titles, caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
+from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.usage_charts import CHARTED, interval_label, interval_start
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
 from apps.insights.models import UsageSum
-from apps.insights.recent_errors import FAILED_TOOL, FailedCall
-from apps.live.run_summary import RunSummary
 
 HEADINGS: dict[By, str] = {
     "application": "Application",
@@ -44,12 +43,14 @@ class Links:
         may = request.user.has_perm
         return cls(may("runs.view_runsummary"), may("workspace.view_deployment"))
 
-    def to(self, by: By, name: str) -> str:
+    def to(self, by: By | Literal["error"], name: str) -> str:
         match by:
             case "application" if self.runs and name:
                 return self.to_runs(application=name)
             case "user" | "key" if self.runs and name:
                 return self.to_runs(user=name)
+            case "error" if self.runs:
+                return self.to_runs(error=name)
             case "tool" if self.runs:
                 return self.to_runs(tool=name)
             case "version" if self.runs and "@" in name:
@@ -219,47 +220,17 @@ def slowest_table(found: UsageReport) -> Table:
     return Table("slowest", "Slowest tools", plain_columns("Tool", *titles), rows)
 
 
-def errors_table(found: UsageReport) -> Table:
+def errors_table(found: UsageReport, links: Links) -> Table:
+    """Return a table with the number of failed model calls for each kind of error."""
     frequent = sorted(found.errors, key=lambda one: one.sums.errors, reverse=True)
-    rows = [[Cell(one.name), Cell(one.sums.errors)] for one in frequent]
-    return Table("errors", "Model errors", plain_columns("Error", "Calls"), rows)
-
-
-def last_errors_table(
-    runs: Sequence[RunSummary], calls: Sequence[FailedCall], links: Links
-) -> Table:
-    """Return a table of failed runs, followed by failed calls."""
-    failures: list[RunSummary | FailedCall] = [*runs, *calls]
-    named = caller_names(one.bucket for one in failures)
-    applications = application_titles(one.application for one in failures)
-
-    def row(one: RunSummary | FailedCall, run: Any, error: str, source: Cell) -> list[Cell]:
-        return [
-            Cell(one.started_at, link=links.to_run(run)),
-            Cell(error),
-            source,
-            named_cell(one.application, applications, links.to("application", one.application)),
-            named_cell(one.bucket, named),
-        ]
-
     rows = [
-        *(
-            row(
-                one,
-                one.pk,
-                "Run failed",
-                Cell(one.error_reference or "Run", link=links.to_run(one.pk)),
-            )
-            for one in runs
-        ),
-        *(
-            row(one, one.run, one.kind, (tool_cell if one.kind == FAILED_TOOL else Cell)(one.name))
-            for one in calls
-        ),
+        [
+            Cell(error_words(one.name), link=links.to("error", one.name), download=one.name),
+            Cell(one.sums.errors),
+        ]
+        for one in frequent
     ]
-    titles = ("When (UTC)", "Error", "Reference, deployment or tool", "Application", "Caller")
-    columns = [Column(title, is_text=True) for title in titles]
-    return Table("last-errors", "Latest errors", columns, rows)
+    return Table("errors", "Model errors", plain_columns("Error", "Calls"), rows)
 
 
 def version_names(names: Iterable[str]) -> dict[str, str]:

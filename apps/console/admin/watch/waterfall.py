@@ -2,18 +2,20 @@
 time.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Literal
 
 from django.utils import timezone
 
 from apps.agent.tool_titles import tool_title
-from apps.console.admin.callers import application_titles
+from apps.console.admin.callers import application_titles, deployment_titles
 from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.watch.error_kinds import error_words
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import NO_ERROR
 from apps.live.models import Interaction, RunStep
@@ -50,7 +52,7 @@ class TimeSpan:
     is_inside: bool = False
     """True for a call in a nested run."""
     hint: str = ""
-    """The name of the tool, if it differs from the title in `name`."""
+    """The name of the deployment or tool, if it differs from the title in `name`."""
 
     @property
     def end(self) -> datetime:
@@ -83,7 +85,11 @@ def waterfall_of(run: RunSummary) -> Waterfall:
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
     ]
     inside = [call for call in calls if call.application != run.application]
-    spans = [span_of(call, is_inside=call.application != run.application) for call in calls]
+    titles = deployment_titles(call.deployment for call in calls if isinstance(call, ModelCall))
+    spans = [
+        span_of(call, is_inside=call.application != run.application, titles=titles)
+        for call in calls
+    ]
     spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=sort_key)
     shown = spans[:MOST_SPANS]
     begin = min([run.started_at, *(one.began for one in shown)])
@@ -101,7 +107,13 @@ def sort_key(span: TimeSpan) -> tuple[datetime, bool]:
     return span.began, span.kind != "run"
 
 
-def span_of(call: ModelCall | ToolUse, *, is_inside: bool) -> TimeSpan:
+def span_of(
+    call: ModelCall | ToolUse,
+    *,
+    is_inside: bool,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> TimeSpan:
+    """Return the span of a call. `titles` contains the titles of deployments by name."""
     if isinstance(call, ToolUse):
         title = tool_title(call.tool)
         return TimeSpan(
@@ -114,14 +126,16 @@ def span_of(call: ModelCall | ToolUse, *, is_inside: bool) -> TimeSpan:
             is_inside,
             call.tool if call.tool != title else "",
         )
+    title = titles.get(call.deployment, call.deployment)
     return TimeSpan(
         "model",
-        call.deployment,
+        title,
         call.started_at,
         call.seconds,
         "; ".join(details_of(call)),
         call.error not in NO_ERROR,
         is_inside,
+        call.deployment if call.deployment != title else "",
     )
 
 
@@ -129,7 +143,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
     if call.purpose:
         yield f"for a {call.purpose}"
     if call.error:
-        yield f"{call.error}: {call.said}" if call.said else call.error
+        words = error_words(call.error)
+        yield f"{words}: {call.said}" if call.said else words
     if call.input_tokens is not None:
         cached = f" ({call.cached_tokens:,} cached)" if call.cached_tokens else ""
         yield (

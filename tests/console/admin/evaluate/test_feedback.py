@@ -7,14 +7,18 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.audit_entry import AuditEntry
+from apps.accounts.caller import bucket_of
 from apps.cases.models import Case
 from apps.catalog.models import Application
 from apps.console.admin.cells import NOTHING
+from apps.conversations.models import Conversation, Message
 from apps.feedback.models import Feedback
+from apps.live.models import Run
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application
 from tests.console.pages import browser_of, staff_account
@@ -78,21 +82,43 @@ def test_what_was_sent_along_is_read_and_recorded_and_nothing_else_is(client, op
     assert list(entries) == [
         ("contents.read", f"feedback {shared.pk}", run.pk),
         ("access.denied", f"feedback {kept.pk}", None),
+        ("contents.read", f"question of feedback {shared.pk}", run.pk),
     ]
     assert reverse("admin:runs_runsummary_change", args=[run.pk]) in links
     assert "Monday" not in links
     assert page(kept, "transcript") not in client.get(page(kept)).text
 
 
-def test_the_list_shows_whether_the_conversation_is_attached(client, operator):
-    application = make_application()
-    add_feedback(application, transcript=SAID, shares_transcript=True)
+def test_the_list_and_the_form_show_the_questions_that_the_operator_may_read(client, operator):
+    application = make_application(title="Support desk")
+    author = User.objects.create_user("mara", first_name="Mara", last_name="Lindqvist")
+    attached = add_feedback(application, transcript=SAID, bucket=bucket_of(author.pk))
+    conversation = Conversation.objects.create(owner="user-1", application=application)
+    ids = {"stream": uuid4(), "request": uuid4()}
+    run = Run.objects.create(application="travel", bucket="user-1", status="done", **ids)
+    Message.objects.create(conversation=conversation, run=run, role="user", text="Any parcels?")
+    add_feedback(application, run=run.pk)
     add_feedback(application)
 
     listed = client.get(LIST).text
+    form = client.get(page(attached))
+    reader = editor_of(application, "view_feedback").get(LIST).text
 
-    cells = re.findall(r"field-attachment[^>]*>\s*([^<\s]+)<", listed)
-    assert sorted(cells) == ["Attached", NOTHING]
+    shown = "Which day is it? Conversation attached"
+    assert questions(listed) == sorted([NOTHING, "Any parcels?", shown])
+    assert questions(reader) == sorted([NOTHING, NOTHING, shown])
+    assert form.context["subtitle"] == "Feedback of Mara Lindqvist on Support desk"
+    assert "Which day is it?" in form.text
+    assert [*AuditEntry.objects.order_by("pk").values_list("subject", flat=True)] == [
+        "questions in the list of feedback: 2",
+        f"question of feedback {attached.pk}",
+        "questions in the list of feedback: 1",
+    ]
+
+
+def questions(listed: str) -> list[str]:
+    cells = re.findall(r"field-question_shown[^>]*>(.*?)</td>", listed, re.DOTALL)
+    return sorted(" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in cells)
 
 
 def test_a_case_is_made_of_what_was_sent_along(client, operator):

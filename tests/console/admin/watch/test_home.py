@@ -118,11 +118,12 @@ def test_what_was_spent_today_is_compared_with_yesterday_at_this_time(client, op
     assert of_sums == of_rows
 
 
-def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
+def test_errors_are_grouped_by_cause_and_counted_by_run_with_links_to_the_runs(client, operator):
     now = timezone.now()
-    recent = {"started_at": now - timedelta(minutes=1)}
+    recent, retried = {"started_at": now - timedelta(minutes=1)}, uuid4()
     store(
-        *(model_call(**recent, error="status 401") for _ in range(3)),
+        *(model_call(**recent, error="status 401", run=uuid4()) for _ in range(2)),
+        *(model_call(**recent, error="status 401", run=retried) for _ in range(3)),
         model_call(**recent, error="cancelled"),
         model_call(started_at=now - timedelta(hours=25), error="timeout"),
         tool_use(**recent, has_failed=True),
@@ -137,8 +138,16 @@ def test_errors_are_grouped_with_links_to_who_can_mend_them(client, operator):
             "once",
             "/admin/runs/runsummary/?status=failed&application=travel",
         ),
-        ("status 401: gpt", "3 times", "/admin/workspace/deployment/?q=gpt"),
-        ("Tool failed: Search", "once", "/admin/insights/usagesum/?by=tool&days=1&sort=-errors"),
+        (
+            "The service rejected the key (status 401): gpt",
+            "3 times",
+            "/admin/runs/runsummary/?hours=24&error=status+401",
+        ),
+        (
+            "Tool failed: Search",
+            "once",
+            "/admin/runs/runsummary/?hours=24&error=Tool+failed&tool=search",
+        ),
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from apps.accounts.audit_entry import AuditEntry
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
@@ -13,10 +14,14 @@ from apps.agent.model import Reply
 from apps.agent.progress import Allowance
 from apps.agent.steps.results import RecordedOpening, write_record, write_reply
 from apps.catalog.models import Application
+from apps.console.admin.cells import NOTHING
+from apps.console.admin.watch.error_kinds import FIXES
 from apps.console.admin.watch.run_links import IS_RUNNING, NOT_STORED
 from apps.console.studio.page import NOTHING_TO_REPLAY
+from apps.conversations.models import Conversation, Message
 from apps.live.models import HelperRun, Run, RunStep
 from apps.live.run_summary import RunSummary
+from apps.workspace.local.deployments.deployment import Deployment
 from tests.catalog.rows import make_application, make_operator
 from tests.console.pages import staff_account
 from tests.insights.calls import model_call, store, tool_use
@@ -176,7 +181,8 @@ def test_the_page_of_a_failed_run_begins_with_question_answer_and_the_failing_st
 
     assert "Question What is &lt;tea&gt;? Files: leaf.txt" in shown
     assert "Answer It is a plant." in shown
-    assert "Failing step Model gpt status 400: temperature is too high" in shown
+    step_words = "Model gpt : The service rejected the request (status 400) · Timeline"
+    assert f"Failing step {step_words} temperature is too high" in shown
     read = AuditEntry.objects.values_list("event", "subject", "run")
     assert list(read) == [("contents.read", "question and answer", run.pk)]
 
@@ -296,3 +302,53 @@ def test_the_studio_says_why_it_replays_nothing(client, runs, operator):
     page = client.get(f"/admin/catalog/application/{application.pk}/studio/?replay={runs[1].pk}")
 
     assert [str(one) for one in page.context["messages"]] == [NOTHING_TO_REPLAY]
+
+
+def test_the_failing_step_and_the_number_of_calls_include_the_attempts(client, runs, operator):
+    failed = runs[2]
+    RunSummary.objects.filter(pk=failed.pk).update(model_calls=1)
+    about = {"run": failed.pk, "application": failed.application, "error": "connection"}
+    store(*(model_call(**about) for _ in range(4)))
+    store(model_call(run=failed.pk, application=failed.application, purpose="title"))
+    Deployment.objects.create(deployment_id="gpt", display_name="GPT-4.1 mini", base_url="http://m")
+
+    page = client.get(f"{PAGE}{failed.pk}/change/")
+
+    shown = beginning(page.text)
+    assert "Model GPT-4.1 mini : Could not reach the service (4 attempts) · Timeline" in shown
+    assert FIXES["connection"] in shown
+    assert "The log has the details under reference=1a2b3c4d" in shown
+    assert "1 call (4 attempts)" in page.text
+    names = {row.span.name for row in page.context["waterfall"].rows}
+    assert names == {"GPT-4.1 mini"}
+
+
+def ask(run: RunSummary, text: str, **fields: Any) -> None:
+    """Store the question of a run in a conversation."""
+    application = Application.objects.get(slug="travel")
+    conversation = Conversation.objects.create(owner="user-1", application=application, **fields)
+    row = going(pk=run.pk, status="done")
+    Message.objects.create(conversation=conversation, run=row, role="user", text=text)
+
+
+def test_the_list_shows_questions_to_operators_who_may_read_contents(client, runs):
+    ask(runs[0], "What is\n  <tea>?")
+    ask(runs[1], "What is coffee?", deleted_at=timezone.now())
+    RunSummary.objects.filter(pk=runs[0].pk).update(model_calls=1, prompt_tokens=20)
+
+    client.force_login(staff_account("reader", "view_runsummary", "see_all_applications"))
+    before = client.get(PAGE).text
+    silent = not AuditEntry.objects.exists()
+    client.force_login(make_operator())
+    listed = client.get(PAGE)
+
+    rows = {row.pk: row.question for row in listed.context["cl"].result_list}
+    assert rows == {runs[0].pk: "What is <tea>?", runs[1].pk: "", runs[2].pk: ""}
+    assert "What is &lt;tea&gt;?" in listed.text
+    assert "tea" not in before
+    assert silent
+    entries = AuditEntry.objects.values_list("event", "subject")
+    assert list(entries) == [("contents.read", "questions in the list of runs: 1")]
+    cells = re.findall(r"field-work[^>]*>(.*?)</td>", listed.text, re.DOTALL)
+    shown = [" ".join(re.sub("<[^>]*>", " ", cell).split()) for cell in cells]
+    assert sorted(shown) == ["20 + 0 1 model call", NOTHING, NOTHING]

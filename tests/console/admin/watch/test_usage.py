@@ -15,7 +15,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from apps.catalog.models import Change
-from apps.console.admin.cells import Table
+from apps.console.admin.cells import NOTHING, Table
 from apps.console.admin.watch import usage
 from apps.console.admin.watch.charts import Chart, ChartPoint, Series, round_up
 from apps.insights.models import Price
@@ -92,7 +92,10 @@ def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operato
     )
     recent = timezone.now() - timedelta(minutes=1)
     store(
-        model_call(started_at=recent, error="status 429", run=run.pk),
+        *(
+            model_call(started_at=recent, error="status 429", run=run.pk, said=said)
+            for said in ("Slow down.", None)
+        ),
         tool_use(started_at=recent - timedelta(seconds=1), has_failed=True, seconds=3.0),
         model_call(started_at=recent, error="cancelled"),
     )
@@ -100,16 +103,59 @@ def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operato
     last, errors = client.get(f"{PAGE}errors/").context["others"]
     [slowest] = client.get(PAGE).context["others"]
 
-    assert [[cell.text for cell in row[1:4]] for row in last.rows] == [
-        ["Run failed", "ab12cd34", "travel"],
-        ["status 429", "gpt", "travel"],
-        ["Tool failed", "Search", "travel"],
+    words = "The service’s rate limit was reached (status 429"
+    assert [[cell.text for cell in row[1:]] for row in last.rows] == [
+        [f"{words}, 2 attempts)", "gpt", "travel", "user-7", "Failed"],
+        ["Tool failed", "Search", "travel", "user-7", NOTHING],
     ]
     page = f"/admin/runs/runsummary/{run.pk}/change/"
-    assert [row[0].link for row in last.rows] == [page, page, ""]
-    assert (last.rows[0][2].link, last.rows[2][2].below) == (page, "search")
-    assert line_of(errors) == {"Error": "status 429", "Calls": "1"}
+    assert [row[-1].link for row in last.rows] == [page, ""]
+    assert (last.rows[0][1].note, last.rows[0][-1].below) == ("Slow down.", "ab12cd34")
+    assert last.rows[1][2].below == "search"
+    assert line_of(errors) == {"Error": f"{words})", "Calls": "2"}
+    assert errors.rows[0][0].link == "/admin/runs/runsummary/?error=status+429"
     assert line_of(slowest)["Tool"] == "Search"
+
+
+def test_errors_are_in_order_of_time_and_a_failed_run_without_calls_is_listed(client, operator):
+    now = timezone.now()
+    for minutes in (1, 3):
+        failed = {"door": "page", "application": "travel", "bucket": "user-1", "status": "failed"}
+        RunSummary.objects.create(started_at=now - timedelta(minutes=minutes), **failed)
+    store(
+        model_call(started_at=now - timedelta(minutes=2), error="timeout"),
+        model_call(started_at=now - timedelta(minutes=5), error="timeout"),
+        model_call(started_at=now - timedelta(minutes=30), error="timeout"),
+    )
+
+    [last, _] = client.get(f"{PAGE}errors/").context["others"]
+
+    assert [row[1].text for row in last.rows] == [
+        "Run failed",
+        "The service timed out (2 attempts)",
+        "Run failed",
+        "The service timed out",
+    ]
+
+
+def test_the_message_of_a_service_is_shown_only_to_users_who_may_see_runs(client):
+    store(model_call(started_at=timezone.now(), error="status 400", said="No such model."))
+    client.force_login(staff_account("reader", "view_usagesum", "see_all_applications"))
+
+    page = client.get(f"{PAGE}errors/")
+
+    assert "The service rejected the request (status 400)" in page.text
+    assert "No such model." not in page.text
+
+
+def test_the_errors_page_takes_sixteen_queries_at_most(
+    client, operator, django_assert_max_num_queries
+):
+    calls(operator)
+    client.get(PAGE)
+
+    with django_assert_max_num_queries(16):
+        client.get(f"{PAGE}errors/")
 
 
 def test_lines_lead_to_what_they_are_about(client, operator):

@@ -65,7 +65,7 @@ def test_calls_are_shown_in_their_order_on_one_axis(run):
         ),
         ("Tool", "Search", "2.00 s", "2.50 s", "20.00", "25.00", ""),
         ("Tool", "Look", "4.00 s", "\N{EN DASH}", "40.00", "0.50", "on the client"),
-        ("Model", "gpt", "5.00 s", "5.00 s", "50.00", "50.00", "cancelled"),
+        ("Model", "gpt", "5.00 s", "5.00 s", "50.00", "50.00", "Cancelled"),
     ]  # fmt: skip
     assert [row.span.has_failed for row in found.rows] == [False, True, False, False]
     assert found.marks == ["0.00 s", "2.50 s", "5.00 s", "7.50 s", "10.00 s"]
@@ -76,7 +76,9 @@ def test_a_failed_call_has_the_message_of_the_service(run):
 
     (row,) = waterfall_of(run).rows
 
-    assert row.span.detail == "status 400: temperature is too high"
+    assert (
+        row.span.detail == "The service rejected the request (status 400): temperature is too high"
+    )
 
 
 def test_a_run_inside_holds_its_calls(run):
