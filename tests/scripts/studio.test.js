@@ -770,6 +770,44 @@ test("the draft and the live version continue their own conversations, whose ans
   assert.deepEqual(sent(tab, "answer").at(-1).messages.map(({ content }) => content), ["Hello", "live 1", "Again"]);
 });
 
+test("a model that fails several times takes one line, and a notice is not repeated", async (t) => {
+  const tab = await openStudio(t);
+  const sentTo = { model: "gpt", prompt: [], messages: [], tools: [], parameters: "{}", tokens: 9 };
+  const attempt = [
+    ["notice", { id: "budget-1", text: "80% of your budget has been used." }],
+    ["sent", sentTo],
+    ["failed", { model: "gpt", error: "connection", said: "" }],
+  ];
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(...attempt, ...attempt, ...attempt, ["sent", sentTo], ["failed", { model: "gpt", error: "status 500", said: "" }], ["problem", { text: "It failed." }]),
+  );
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows(".studio-answer [role=alert]", "It failed.");
+  assert.deepEqual(tab.texts(".studio-steps > p"), ["80% of your budget has been used.", "gpt: 3 attempts failed (connection)", "gpt failed (status 500)"]);
+  assert.equal(tab.count(".studio-steps > details"), 2);
+});
+
+test("a tool call has one line: its stage, or else its title", async (t) => {
+  const tab = await openStudio(t);
+  const report = (tool, title) => ["tool", { tool, title, seconds: 0.01, failed: true }];
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(
+      ["stage", { id: 1, title: "Parcels · look up", tool: "Parcels_look_up" }],
+      ["stage_end", { id: 1, seconds: 0.02, failed: true }],
+      report("Parcels_look_up", "Parcels look up"),
+      report("Parcels_look_up", "Parcels look up"),
+      ["end", END],
+    ),
+  );
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows(".studio-steps summary", "Parcels · look up failed 0.02 s");
+  await tab.shows(".studio-steps > p", "Parcels look up failed, 0.01 s");
+});
+
 test("a search in the files marks the passages that the draft would answer from", async (t) => {
   const documents = { enabled: true, results: 1 };
   const tab = await openStudio(t, {

@@ -9,8 +9,10 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from apps.errors import EgressRefused, ModelFailed
+from apps.workspace.egress.connection_pool import UNREACHABLE
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
+    ConnectError,
     ConnectTimeout,
     DecodingError,
     HTTPError,
@@ -237,7 +239,9 @@ def failure_of_connection(error: Exception) -> ModelFailed:
             reason="timeout",
             is_transient=isinstance(error, ConnectTimeout),
         )
-    text = f"The model's service cannot be reached, or it disconnected. {detail}"
+    what = "cannot be reached" if isinstance(error, ConnectError) else "disconnected"
+    # The pool's own message says the same.
+    text = f"The model's service {what}. {'' if detail == UNREACHABLE else detail}"
     return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(error, BROKEN))
 
 
