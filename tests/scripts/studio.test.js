@@ -808,6 +808,46 @@ test("a tool call has one line: its stage, or else its title", async (t) => {
   await tab.shows(".studio-steps > p", "Parcels look up failed, 0.01 s");
 });
 
+test("a variable in the prompt gets a row while the user types", async (t) => {
+  const tab = await openStudio(t, { hash: "#instructions" });
+  const prompt = await tab.field("Prompt");
+  tab.fill(prompt, "You work for {company}");
+  await tab.shows(".studio-pair label", "{company}");
+  tab.fill(await tab.field("{company}"), "Northwind");
+  tab.fill(prompt, "You work for {company} in {city}.");
+  await tab.shows(".studio-pair label", "{company}", "{city}");
+  assert.equal((await tab.field("{company}")).value, "Northwind");
+});
+
+test("a new skill has no error before the user has been in its description, and the error names the field", async (t) => {
+  const tab = await openStudio(t, { hash: "#skills" });
+  const path = "skills/new-skill/SKILL.md";
+  const findings = [
+    { path, severity: "error", message: "description: is missing; write 'description: …' in the front matter" },
+    { path, severity: "warning", message: "is short" },
+  ];
+  tab.network.answer(`POST ${ADDRESS}check/`, { findings });
+  await tab.click("Write a skill");
+  await tab.shows(".studio-card .studio-finding", "Warning: is short");
+  const description = await tab.field("Description, and when to read it");
+  description.dispatchEvent(new tab.window.Event("blur"));
+  await tab.shows(".studio-card .studio-finding", "Error: The description is missing.", "Warning: is short");
+});
+
+test("publishing without a release note asks for it at its field", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [], version: 3 });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+  const note = await tab.field("Release note");
+  tab.press(note, "Enter");
+  await tab.shows(".studio-publishing .studio-finding", "Write what is new in this version.");
+  assert.deepEqual([tab.focused, note.getAttribute("aria-invalid"), sent(tab, "publish").length], [note, "true", 0]);
+  tab.fill(note, "New");
+  assert.equal(note.getAttribute("aria-invalid"), null);
+});
+
 test("a search in the files marks the passages that the draft would answer from", async (t) => {
   const documents = { enabled: true, results: 1 };
   const tab = await openStudio(t, {

@@ -7,7 +7,7 @@ import "../../chat/scripts/markdown/markdown.js";
 import { part, reasonOf } from "../parts.js";
 import { button, element, newId } from "./elements.js";
 import { readEvents } from "./events.js";
-import { piece } from "./prompt-layers.js";
+import { piece, sourceTitle } from "./prompt-layers.js";
 import { plural } from "./tools/paths.js";
 
 /**
@@ -43,6 +43,11 @@ export class DraftChat {
     this.again = part(root, "[data-again]", HTMLButtonElement);
     this.restart = part(root, "[data-restart]", HTMLButtonElement);
     this.beside = part(root, "[data-beside]", HTMLInputElement);
+    // On a phone, the chat is a sheet; see `Bar.toChat`.
+    root.querySelector("[data-close]")?.addEventListener("click", () => root.hidePopover());
+    root.addEventListener("toggle", (event) => {
+      if (event.target === root && event instanceof ToggleEvent && event.newState === "closed") root.popover = null;
+    });
     this.begin();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -287,7 +292,7 @@ class Answer {
    */
   on_sent({ model, prompt, messages, tools, parameters, tokens }) {
     const parts = [
-      ...prompt.map((one) => piece(`Prompt: ${one.source}`, one.text, one.tokens)),
+      ...prompt.map((one) => piece(`Prompt: ${sourceTitle(one.source)}`, one.text, one.tokens)),
       ...messages.map((one) => piece(`Message: ${one.source}`, one.text, one.tokens)),
       ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
       piece("Parameters", parameters),
