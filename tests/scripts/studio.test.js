@@ -544,7 +544,7 @@ test("publishing saves the draft, shows what changes and what the checks found, 
   await tab.shows(".studio-checked", "1 warning");
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
-  const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
+  const difference = { path: "conversation_starters", label: "", kind: "added", before: "", after: "1 starter", lines: [] };
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");

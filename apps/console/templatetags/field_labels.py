@@ -63,7 +63,7 @@ def value_lines(value: Any) -> Iterator[str]:
             yield name
             yield from (f"  {line}" for line in value_lines(one))
         else:
-            first, *rest = (plain_words(one).splitlines() or [""])
+            first, *rest = plain_words(one).splitlines() or [""]
             yield f"{name} {first}".rstrip()
             yield from (f"  {line}" for line in rest)
 

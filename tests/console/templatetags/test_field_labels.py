@@ -25,7 +25,10 @@ def test_the_path_of_a_change_is_shown_as_the_labels_of_its_fields(path: str, la
     ("text", "words"),
     [
         ('{"title": "Where is it?", "auto_submit": true}', "Title: Where is it?\nAuto submit: yes"),
-        ('[{"url": "a", "tags": []}, null]', "\N{BULLET}\n  URL: a\n  Tags: nothing\n\N{BULLET} nothing"),
+        (
+            '[{"url": "a", "tags": []}, null]',
+            "\N{BULLET}\n  URL: a\n  Tags: nothing\n\N{BULLET} nothing",
+        ),
         ('{"text": "One\\ntwo"}', "Text: One\n  two"),
         ('"Travel"', '"Travel"'),
         ("{}", "{}"),

@@ -117,14 +117,13 @@ export class PublishDialog {
     return element("section", {}, element("h3", {}, title), element("dl", { class: "studio-differences" }, ...differences.flatMap((one) => this.change(one))));
   }
 
-  /** The field with its path as a detail; only the path if the studio has no field. @param {Difference} difference */
+  /** The field, with its path as a detail. A field that the studio does not have has the label from the server. @param {Difference} difference */
   change(difference) {
-    const { path, kind, before, after, lines } = difference;
-    const place = changedPlace(difference, this.store);
+    const { path, label, kind, before, after, lines } = difference;
+    const place = changedPlace(difference, this.store) || label;
     const item = changedItem(difference, this.store);
-    const name = place ? element("strong", { title: path }, place) : element("code", {}, path);
     return [
-      element("dt", {}, name, " ", element("span", { class: "studio-quiet" }, kind)),
+      element("dt", {}, element("strong", { title: path }, place), " ", element("span", { class: "studio-quiet" }, kind)),
       element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, item || before, item || after)),
     ];
   }
