@@ -128,3 +128,9 @@ def test_shared_headers_of_a_toolset_are_texts_or_secrets_by_their_names():
         "Secret reference",
         "Hidden credential",
     ]
+
+
+def test_descriptions_in_the_form_name_no_settings():
+    assert (
+        without_marks("Optional, if set (`DEFAULT_MODEL`). Use `x`.") == "Optional, if set. Use x."
+    )
