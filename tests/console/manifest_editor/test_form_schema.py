@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from apps.console.manifest_editor.form_schema import UNKNOWN, form_schema
+from apps.console.manifest_editor.form_schema import UNKNOWN, form_schema, without_marks
 from apps.manifest.schema.manifest_schema import manifest_schema
 from apps.manifest.toolsets.kinds import KINDS
 
