@@ -544,7 +544,7 @@ test("publishing saves the draft, shows what changes and what the checks found, 
   await tab.shows(".studio-checked", "1 warning");
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
-  const difference = { path: "conversation_starters", kind: "added", before: "", after: "1 starter", lines: [] };
+  const difference = { path: "conversation_starters", label: "", kind: "added", before: "", after: "1 starter", lines: [] };
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
@@ -768,6 +768,84 @@ test("the draft and the live version continue their own conversations, whose ans
   await tab.click("Ask again");
   await until(() => sent(tab, "answer").length, 6);
   assert.deepEqual(sent(tab, "answer").at(-1).messages.map(({ content }) => content), ["Hello", "live 1", "Again"]);
+});
+
+test("a model that fails several times takes one line, and a notice is not repeated", async (t) => {
+  const tab = await openStudio(t);
+  const sentTo = { model: "gpt", prompt: [], messages: [], tools: [], parameters: "{}", tokens: 9 };
+  const attempt = [
+    ["notice", { id: "budget-1", text: "80% of your budget has been used." }],
+    ["sent", sentTo],
+    ["failed", { model: "gpt", error: "connection", said: "" }],
+  ];
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(...attempt, ...attempt, ...attempt, ["sent", sentTo], ["failed", { model: "gpt", error: "status 500", said: "" }], ["problem", { text: "It failed." }]),
+  );
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows(".studio-answer [role=alert]", "It failed.");
+  assert.deepEqual(tab.texts(".studio-steps > p"), ["80% of your budget has been used.", "gpt: 3 attempts failed (connection)", "gpt failed (status 500)"]);
+  assert.equal(tab.count(".studio-steps > details"), 2);
+});
+
+test("a tool call has one line: its stage, or else its title", async (t) => {
+  const tab = await openStudio(t);
+  const report = (tool, title) => ["tool", { tool, title, seconds: 0.01, failed: true }];
+  tab.network.answer(`POST ${ADDRESS}answer/`, () =>
+    stream(
+      ["stage", { id: 1, title: "Parcels · look up", tool: "Parcels_look_up" }],
+      ["stage_end", { id: 1, seconds: 0.02, failed: true }],
+      report("Parcels_look_up", "Parcels look up"),
+      report("Parcels_look_up", "Parcels look up"),
+      ["end", END],
+    ),
+  );
+  tab.fill(tab.find("#studio-question"), "Hello");
+  tab.press(tab.find("#studio-question"), "Enter");
+
+  await tab.shows(".studio-steps summary", "Parcels · look up failed 0.02 s");
+  await tab.shows(".studio-steps > p", "Parcels look up failed, 0.01 s");
+});
+
+test("a variable in the prompt gets a row while the user types", async (t) => {
+  const tab = await openStudio(t, { hash: "#instructions" });
+  const prompt = await tab.field("Prompt");
+  tab.fill(prompt, "You work for {company}");
+  await tab.shows(".studio-pair label", "{company}");
+  tab.fill(await tab.field("{company}"), "Northwind");
+  tab.fill(prompt, "You work for {company} in {city}.");
+  await tab.shows(".studio-pair label", "{company}", "{city}");
+  assert.equal((await tab.field("{company}")).value, "Northwind");
+});
+
+test("a new skill has no error before the user has been in its description, and the error names the field", async (t) => {
+  const tab = await openStudio(t, { hash: "#skills" });
+  const path = "skills/new-skill/SKILL.md";
+  const findings = [
+    { path, severity: "error", message: "description: is missing; write 'description: …' in the front matter" },
+    { path, severity: "warning", message: "is short" },
+  ];
+  tab.network.answer(`POST ${ADDRESS}check/`, { findings });
+  await tab.click("Write a skill");
+  await tab.shows(".studio-card .studio-finding", "Warning: is short");
+  const description = await tab.field("Description, and when to read it");
+  description.dispatchEvent(new tab.window.Event("blur"));
+  await tab.shows(".studio-card .studio-finding", "Error: The description is missing.", "Warning: is short");
+});
+
+test("publishing without a release note asks for it at its field", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [], version: 3 });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+  const note = await tab.field("Release note");
+  tab.press(note, "Enter");
+  await tab.shows(".studio-publishing .studio-finding", "Write what is new in this version.");
+  assert.deepEqual([tab.focused, note.getAttribute("aria-invalid"), sent(tab, "publish").length], [note, "true", 0]);
+  tab.fill(note, "New");
+  assert.equal(note.getAttribute("aria-invalid"), null);
 });
 
 test("a search in the files marks the passages that the draft would answer from", async (t) => {

@@ -120,12 +120,13 @@ _abbreviation = re.compile(rf"\b(?:{'|'.join(ABBREVIATIONS)})\b")
 _between_words = re.compile(
     r"[\s_-]+|(?<=[a-z\d])(?=[A-Z])(?<!O(?=Auth))(?<!A2(?=A))|(?:(?<=OAuth)|(?<=A2A))(?=[A-Z])"
 )
+_setting = re.compile(r"\s\(`[A-Z_]+`\)")
 _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
 def without_marks(text: str) -> str:
-    """Remove Markdown, which the form does not render."""
-    return _marked.sub(lambda found: found[1] or found[2], text)
+    """Remove Markdown, which the form does not render, and the names of settings in parentheses."""
+    return _marked.sub(lambda found: found[1] or found[2], _setting.sub("", text))
 
 
 def tags_of(definition: Schema) -> list[Any]:

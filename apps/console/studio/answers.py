@@ -41,6 +41,7 @@ from apps.agent.meter import (
 from apps.agent.model import ModelRequest
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
+from apps.agent.tool_titles import tool_title
 from apps.cases.case_messages import LONGEST_NAME
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
@@ -88,8 +89,8 @@ class WatchedMeter:
         self.meter.model_called(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
-        told = {"tool": report.tool, "seconds": report.seconds, "failed": report.has_failed}
-        self.send("tool", told)
+        told = {"tool": report.tool, "title": tool_title(report.tool)}
+        self.send("tool", {**told, "seconds": report.seconds, "failed": report.has_failed})
         self.meter.tool_called(report)
 
     def inside(self, application: str, version: int) -> "WatchedMeter":
@@ -204,7 +205,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
         case TextDelta() | RefusalDelta():
             return "text", {"text": event.text}
         case StageOpened():
-            return "stage", {"id": event.stage_id, "title": event.title}
+            return "stage", {"id": event.stage_id, "title": event.title, "tool": event.tool}
         case StageRenamed():
             return "stage_name", {"id": event.stage_id, "suffix": event.suffix}
         case StageDelta() | Reasoning():
@@ -213,7 +214,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
             end = {"seconds": event.seconds, "failed": event.reads_failed}
             return "stage_end", {"id": event.stage_id, **end}
         case NoticeAdded():
-            return "notice", {"text": event.text}
+            return "notice", {"id": event.notice_id, "text": event.text}
         case AttachmentAdded():
             of = event.attachment
             return "attachment", {"title": of.title, "type": of.type, "url": of.url or ""}

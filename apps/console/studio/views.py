@@ -39,6 +39,7 @@ from apps.console.studio.working_copy import (
     save_working_copy,
     title_problems,
 )
+from apps.console.templatetags.field_labels import field_label
 from apps.integers import is_integer
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployments.deployment import Deployment
@@ -133,7 +134,14 @@ def difference(request: HttpRequest, row: Application) -> JsonResponse:
     version.
     """
     found = rendered_differences(unpublished_differences(row))
-    rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
+    rows = [
+        {
+            **asdict(one),
+            "path": one.path.removeprefix("manifest."),
+            "label": field_label(one.path, row._meta),
+        }
+        for one in found
+    ]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})
 
 

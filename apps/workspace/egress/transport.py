@@ -34,6 +34,7 @@ IDLE_SECONDS = 15.0
 """The idle time in seconds after which the pool closes a connection. It is less than the idle
 timeout of common proxies.
 """
+UNREACHABLE = "The service cannot be reached."
 MOST_IDLE = 256
 """The maximum number of idle connections per origin in the pool. Connections in use are limited
 only by the number of runs.
@@ -96,7 +97,7 @@ class ConnectionPool:
         except ssl.SSLError as error:
             raise httpx2.ConnectError("The TLS connection failed.") from error
         except OSError as error:
-            raise httpx2.ConnectError("The service cannot be reached.") from error
+            raise httpx2.ConnectError(UNREACHABLE) from error
 
     def release(self, origin: Origin, connection: HttpConnection) -> None:
         idle = self.idle.setdefault(origin, deque())

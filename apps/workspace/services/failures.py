@@ -11,6 +11,7 @@ import msgspec
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.headers import retry_after
 from apps.workspace.egress.sdk_clients import (
+    ConnectError,
     ConnectTimeout,
     DecodingError,
     HTTPError,
@@ -20,7 +21,7 @@ from apps.workspace.egress.sdk_clients import (
     TimeoutException,
 )
 from apps.workspace.egress.tls_failures import tls_problem
-from apps.workspace.egress.transport import StreamedResponse
+from apps.workspace.egress.transport import UNREACHABLE, StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
 """The errors raised when a connection cannot be opened or is interrupted. They are transient."""
@@ -237,7 +238,9 @@ def failure_of_connection(error: Exception) -> ModelFailed:
             reason="timeout",
             is_transient=isinstance(error, ConnectTimeout),
         )
-    text = f"The model's service cannot be reached, or it disconnected. {detail}"
+    what = "cannot be reached" if isinstance(error, ConnectError) else "disconnected"
+    # The pool's own message says the same.
+    text = f"The model's service {what}. {'' if detail == UNREACHABLE else detail}"
     return ModelFailed(text.rstrip(), reason="connection", is_transient=isinstance(error, BROKEN))
 
 

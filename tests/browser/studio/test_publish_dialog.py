@@ -93,3 +93,13 @@ def test_the_bar_of_the_studio_has_one_line_on_a_phone(admin_page: Page, studio:
     expect(page.locator(".studio-bar .studio-status")).to_have_text("Saved.")
     expect(page.get_by_role("button", name="Save draft")).to_be_hidden()
     assert barriers_of_looks(page) == []
+
+    page.get_by_role("button", name="Try it").click()
+    question = page.get_by_label("Your question")
+    expect(question).to_be_focused()
+    sheet = page.get_by_role("complementary", name="Try the draft")
+    window = page.evaluate("({x: 0, y: 0, width: innerWidth, height: innerHeight})")
+    assert sheet.bounding_box() == window
+    assert barriers_of_looks(page) == []
+    sheet.get_by_role("button", name="Close").click()
+    expect(sheet).to_be_hidden()

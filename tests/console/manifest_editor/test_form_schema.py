@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from apps.console.manifest_editor.form_schema import UNKNOWN, form_schema
+from apps.console.manifest_editor.form_schema import UNKNOWN, form_schema, without_marks
 from apps.manifest.schema.manifest_schema import manifest_schema
 from apps.manifest.toolsets.kinds import KINDS
 
@@ -128,3 +128,9 @@ def test_shared_headers_of_a_toolset_are_texts_or_secrets_by_their_names():
         "Secret reference",
         "Hidden credential",
     ]
+
+
+def test_descriptions_in_the_form_name_no_settings():
+    assert (
+        without_marks("Optional, if set (`DEFAULT_MODEL`). Use `x`.") == "Optional, if set. Use x."
+    )

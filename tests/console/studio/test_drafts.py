@@ -22,6 +22,8 @@ from tests.contract import proves
 
 pytestmark = pytest.mark.django_db
 
+NEXT = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+
 
 @pytest.fixture
 def row() -> Application:
@@ -180,6 +182,7 @@ def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin
         '"You help."',
         '"You sell."',
     )
+    assert change["label"] == NEXT.join(("Orchestrator", "System prompt", "Content"))
     refused = send(admin_client, row, "publish", {"note": " "})
     assert (refused.status_code, refused.json()["message"]) == (
         422,

@@ -6,7 +6,8 @@ from typing import Any, cast
 import pytest
 
 from apps.agent.meter import error_kind, service_message
-from apps.workspace.egress.sdk_clients import DecodingError, NetworkError
+from apps.workspace.egress.sdk_clients import ConnectError, DecodingError, NetworkError
+from apps.workspace.egress.transport import UNREACHABLE
 from apps.workspace.services.failures import (
     failure_in_stream,
     failure_of_connection,
@@ -162,3 +163,18 @@ def test_a_long_message_is_cut():
 def test_credentials_of_the_service_are_masked_in_each_spelling():
     assert mask_and_cut("a/b+c=d a%2Fb%2Bc%3Dd", ["a/b+c=d"]) == "… …"
     assert mask_and_cut("abc", ["abc", ""]) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ConnectError(UNREACHABLE), "The model's service cannot be reached."),
+        (ConnectError("No route."), "The model's service cannot be reached. No route."),
+        (NetworkError("Broken pipe."), "The model's service disconnected. Broken pipe."),
+        (NetworkError(""), "The model's service disconnected."),
+    ],
+)
+def test_a_lost_connection_is_described_once(error: Exception, message: str):
+    failure = failure_of_connection(error)
+
+    assert (str(failure), failure.is_transient) == (message, True)

@@ -43,8 +43,8 @@ def test_the_history_tells_who_what_and_where(client, monkeypatch):
 
     page = words(client.get(f"{LIST}{application.pk}/history/"))
 
-    assert "annathrough the admin Changed version 2 Enabled" in page
-    assert "The server Created version 1 All fields" in page
+    assert "annathrough the admin Changed revision 2 Enabled" in page
+    assert "The server Created revision 1 All fields" in page
 
 
 def test_one_change_is_shown_place_by_place(client):

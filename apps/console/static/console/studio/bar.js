@@ -83,9 +83,14 @@ export class Bar {
     this.show();
   }
 
-  // On a phone, the chat is below the section.
+  // On a phone, the chat is a sheet above the page.
   toChat() {
-    const go = () => part(document, "#studio-question", HTMLElement).focus();
+    const go = () => {
+      const chat = part(document, "[data-chat]", HTMLElement);
+      chat.popover = "auto";
+      chat.showPopover();
+      part(chat, "#studio-question", HTMLElement).focus();
+    };
     return this.store.data.may_change ? button("Try it", go, { class: "console-button studio-to-chat" }) : "";
   }
 

@@ -112,6 +112,7 @@
  *
  * @typedef {object} Difference a change that publishing makes at one path
  * @property {string} path
+ * @property {string} label the path in words
  * @property {string} kind
  * @property {string} before
  * @property {string} after

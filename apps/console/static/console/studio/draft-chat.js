@@ -7,7 +7,7 @@ import "../../chat/scripts/markdown/markdown.js";
 import { part, reasonOf } from "../parts.js";
 import { button, element, newId } from "./elements.js";
 import { readEvents } from "./events.js";
-import { piece } from "./prompt-layers.js";
+import { piece, sourceTitle } from "./prompt-layers.js";
 import { plural } from "./tools/paths.js";
 
 /**
@@ -16,6 +16,7 @@ import { plural } from "./tools/paths.js";
  *
  * @typedef {{source: string, text: string, tokens: number}} Piece a part of the request to the model
  * @typedef {{text: HTMLElement, name: HTMLElement, time: HTMLElement}} Stage
+ * @typedef {{line: HTMLElement, model: string, reason: string, count: number}} Failure the failed attempts to call a model, in one line
  */
 
 export class DraftChat {
@@ -42,6 +43,11 @@ export class DraftChat {
     this.again = part(root, "[data-again]", HTMLButtonElement);
     this.restart = part(root, "[data-restart]", HTMLButtonElement);
     this.beside = part(root, "[data-beside]", HTMLInputElement);
+    // On a phone, the chat is a sheet; see `Bar.toChat`.
+    root.querySelector("[data-close]")?.addEventListener("click", () => root.hidePopover());
+    root.addEventListener("toggle", (event) => {
+      if (event.target === root && event instanceof ToggleEvent && event.newState === "closed") root.popover = null;
+    });
     this.begin();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -152,6 +158,15 @@ export class DraftChat {
     if (other.message) live.push(other.message);
   }
 
+  /** Scroll to the end of the answer, unless the user scrolled up. The question stays in view. */
+  follow() {
+    const { log } = this;
+    if (log.scrollHeight - log.scrollTop - log.clientHeight >= 200) return;
+    const question = log.lastElementChild?.previousElementSibling;
+    const top = question instanceof HTMLElement ? question.offsetTop - log.offsetTop : Infinity;
+    log.scrollTop = Math.min(top, log.scrollHeight);
+  }
+
   /** @param {boolean} isBusy */
   busy(isBusy) {
     this.send.hidden = isBusy;
@@ -164,6 +179,14 @@ export class DraftChat {
 class Answer {
   /** @type {Map<string, Stage>} */
   stages = new Map();
+  /** The tools of stages whose calls have not been reported yet. @type {string[]} */
+  called = [];
+  /** @type {Map<string, HTMLElement>} */
+  notices = new Map();
+  /** The last request to a model. @type {HTMLElement | undefined} */
+  sent;
+  /** @type {Failure | undefined} */
+  failure;
   /** @type {Message | undefined} */
   message;
 
@@ -214,8 +237,7 @@ class Answer {
   /** Pass an event to the method with its name. @param {string} name @param {any} data */
   take(name, data) {
     /** @type {any} */ (this)[`on_${name}`]?.(data);
-    const { log } = this.chat;
-    if (log.scrollHeight - log.scrollTop - log.clientHeight < 200) log.scrollTop = log.scrollHeight;
+    this.chat.follow();
   }
 
   /** @param {{text: string}} data */
@@ -224,8 +246,9 @@ class Answer {
     this.text.text = this.written;
   }
 
-  /** @param {{id: string, title: string}} data */
-  on_stage({ id, title }) {
+  /** @param {{id: string, title: string, tool: string}} data */
+  on_stage({ id, title, tool }) {
+    if (tool) this.called.push(tool);
     const text = element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title });
     const name = element("span", {}, title);
     const time = element("span", { class: "studio-quiet" });
@@ -251,9 +274,12 @@ class Answer {
     if (failed) stage.time.classList.add("studio-error");
   }
 
-  /** @param {{text: string}} data */
-  on_notice({ text }) {
-    this.steps.append(element("p", { class: "studio-quiet" }, text));
+  /** A notice that is repeated, such as before each attempt to call a model, replaces the earlier one. @param {{id: string, text: string}} data */
+  on_notice({ id, text }) {
+    const line = this.notices.get(id) ?? element("p", { class: "studio-quiet" });
+    line.textContent = text;
+    if (!this.notices.has(id)) this.steps.append(line);
+    this.notices.set(id, line);
   }
 
   /** @param {{title?: string, type?: string, url?: string}} data */
@@ -266,30 +292,47 @@ class Answer {
    */
   on_sent({ model, prompt, messages, tools, parameters, tokens }) {
     const parts = [
-      ...prompt.map((one) => piece(`Prompt: ${one.source}`, one.text, one.tokens)),
+      ...prompt.map((one) => piece(`Prompt: ${sourceTitle(one.source)}`, one.text, one.tokens)),
       ...messages.map((one) => piece(`Message: ${one.source}`, one.text, one.tokens)),
       ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
       piece("Parameters", parameters),
     ];
-    this.steps.append(
-      element(
-        "details",
-        { class: "studio-fold" },
-        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
-        ...parts,
-      ),
+    this.sent = element(
+      "details",
+      { class: "studio-fold" },
+      element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
+      ...parts,
     );
+    this.steps.append(this.sent);
   }
 
-  /** @param {{tool: string, seconds: number | null, failed: boolean}} data */
-  on_tool({ tool, seconds, failed }) {
+  /** A call without a stage of its own. @param {{tool: string, title: string, seconds: number | null, failed: boolean}} data */
+  on_tool({ tool, title, seconds, failed }) {
+    const stage = this.called.indexOf(tool);
+    if (stage >= 0) {
+      this.called.splice(stage, 1);
+      return;
+    }
     const time = seconds === null ? "" : `, ${seconds.toFixed(2)} s`;
-    this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${tool}${failed ? " failed" : ""}${time}`));
+    this.steps.append(element("p", { class: failed ? "studio-error" : "studio-quiet" }, `${title}${failed ? " failed" : ""}${time}`));
   }
 
-  /** A failed model call, with the service's message. @param {{model: string, error: string, said: string}} data */
+  /**
+   * A failed model call, with the service's message. A retry that fails in the same way only adds to the number of attempts.
+   * @param {{model: string, error: string, said: string}} data
+   */
   on_failed({ model, error, said }) {
-    this.steps.append(element("p", { class: "studio-error" }, `${model} failed (${error})${said ? `: ${said}` : ""}`));
+    const reason = `(${error})${said ? `: ${said}` : ""}`;
+    const last = this.failure;
+    if (last?.model === model && last.reason === reason && last.line.nextElementSibling === this.sent) {
+      this.sent?.remove();
+      last.count += 1;
+      last.line.textContent = `${model}: ${last.count} attempts failed ${reason}`;
+      return;
+    }
+    const line = element("p", { class: "studio-error" }, `${model} failed ${reason}`);
+    this.failure = { line, model, reason, count: 1 };
+    this.steps.append(line);
   }
 
   /** @param {{kind: string}} asked */

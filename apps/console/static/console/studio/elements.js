@@ -16,6 +16,7 @@ import { labelAt } from "./labels.js";
  * @property {string} [findingsPath] if its findings are not at its path
  * @property {boolean} [isExact] findings below the path belong to other fields
  * @property {(typed: string) => string} [check] returns a warning about the typed text, or ""
+ * @property {(found: Finding[]) => Finding[]} [shown] returns the findings that the field shows
  *
  * @typedef {FieldText & {path: string}} BoundField
  * @typedef {{rows?: number, placeholder?: string, empty?: string, list?: string, type?: string}} TextOptions
@@ -79,7 +80,7 @@ export const quiet = (...children) => element("p", { class: "studio-quiet" }, ..
  * A field: label, control, help, its path in the manifest, and its findings.
  * @param {Store} store @param {FieldText & {control: Field}} options
  */
-export function field(store, { path, help, control, findingsPath = path ?? "", label = labelAt(path ?? findingsPath), isExact = false, check = () => "" }) {
+export function field(store, { path, help, control, findingsPath = path ?? "", label = labelAt(path ?? findingsPath), isExact = false, check = () => "", shown = (found) => found }) {
   const id = control.id || newId("field");
   control.id = id;
   const notes = element("div", { class: "studio-findings", id: `${id}-findings`, "aria-live": "polite" });
@@ -101,7 +102,7 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
     notes,
   );
   const show = () => {
-    const found = findingsPath ? store.findingsAt(findingsPath, isExact) : [];
+    const found = shown(findingsPath ? store.findingsAt(findingsPath, isExact) : []);
     const typed = check(control.value);
     /** @type {Finding[]} */
     const wrong = typed ? [{ severity: "warning", path: findingsPath, message: typed }] : [];
@@ -111,6 +112,7 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
   };
   store.subscribe((what) => what === "findings" && show(), box);
   control.addEventListener("input", show);
+  control.addEventListener("blur", show);
   show();
   return box;
 }

@@ -2,6 +2,7 @@
 
 import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";
+import { labelAt } from "./labels.js";
 import { pickerField } from "./pickers.js";
 import { plural } from "./tools/paths.js";
 import { readEvents } from "./events.js";
@@ -45,7 +46,7 @@ export function preview(store, choices) {
   const show = (name, data) => {
     if (name === "problem") status.textContent = data.text;
     if (name === "issues") shown.append(piece("Initialization issues", data.text));
-    if (name === "layer") shown.append(piece(`${data.layer}: ${data.source}`, data.text, data.tokens));
+    if (name === "layer") shown.append(piece(layerTitle(data.layer, data.source), data.text, data.tokens));
     if (name !== "request") return;
     status.textContent = `About ${data.tokens.toLocaleString("en")} tokens would be sent to ${data.model}; no model was called.`;
     if (data.flat) shown.append(piece("The whole system prompt", data.flat));
@@ -72,6 +73,19 @@ export function preview(store, choices) {
     status,
     shown,
   );
+}
+
+/** The title of a prompt layer, such as `Application: Prompt`. @param {string} layer @param {string} source */
+function layerTitle(layer, source) {
+  const [one, other] = [sourceTitle(layer), sourceTitle(source)];
+  return one === other ? one : `${one}: ${other}`;
+}
+
+/** The origin of a part of the prompt, in words. @param {string} source */
+export function sourceTitle(source) {
+  if (source === "orchestrator.system_prompt") return labelAt(`${source}.content`) ?? source;
+  const name = /^capability '(.+)'$/.exec(source)?.[1].replaceAll("_", " ") ?? source;
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }
 
 /** A collapsed part of a model request. @param {string} title @param {string} text @param {number} [tokens] */

@@ -47,6 +47,16 @@ export class PublishDialog {
     const note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     const problem = element("p", { class: "studio-error", role: "alert" });
+    const missing = element("span", { id: newId("missing"), class: "studio-finding studio-error" });
+    note.setAttribute("aria-describedby", missing.id);
+    note.addEventListener("input", () => check(true));
+    /** @param {boolean} isValid */
+    const check = (isValid) => {
+      missing.textContent = isValid ? "" : "Write what is new in this version.";
+      if (isValid) note.removeAttribute("aria-invalid");
+      else note.setAttribute("aria-invalid", "true");
+      return isValid;
+    };
     const publish = element("button", { class: "console-button console-primary" }, isRequest ? "Request publishing" : "Publish");
     const leave = () => {
       this.close();
@@ -56,6 +66,10 @@ export class PublishDialog {
     /** @param {Event} event */
     const submit = async (event) => {
       event.preventDefault();
+      if (!check(Boolean(note.value.trim()))) {
+        note.focus();
+        return;
+      }
       publish.disabled = true;
       problem.textContent = "";
       const refusal = await send({ note: note.value, only_new: onlyNew.checked, is_over: isOver });
@@ -75,7 +89,7 @@ export class PublishDialog {
       { class: "studio-dialog studio-publishing", "aria-labelledby": heading, onclose: () => this.#shown === dialog && leave() },
       element(
         "form",
-        { class: "studio-publish", onsubmit: submit },
+        { class: "studio-publish", onsubmit: submit, noValidate: true },
         element("h2", { id: heading }, titleOf(isRequest, number)),
         element(
           "div",
@@ -85,7 +99,7 @@ export class PublishDialog {
           checks,
           sendBack ? backPart(sendBack, problem) : "",
         ),
-        element("p", { class: "studio-field" }, element("label", { htmlFor: id }, "Release note"), note),
+        element("p", { class: "studio-field" }, element("span", { class: "studio-label" }, element("label", { htmlFor: id }, "Release note"), element("span", { class: "console-required", "aria-hidden": "true" }, "required")), note, missing),
         isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : audience(number, onlyNew),
         problem,
         element("p", { class: "studio-actions" }, button("Cancel", leave), publish),
@@ -103,14 +117,13 @@ export class PublishDialog {
     return element("section", {}, element("h3", {}, title), element("dl", { class: "studio-differences" }, ...differences.flatMap((one) => this.change(one))));
   }
 
-  /** The field with its path as a detail; only the path if the studio has no field. @param {Difference} difference */
+  /** The field, with its path as a detail. A field that the studio does not have has the label from the server. @param {Difference} difference */
   change(difference) {
-    const { path, kind, before, after, lines } = difference;
-    const place = changedPlace(difference, this.store);
+    const { path, label, kind, before, after, lines } = difference;
+    const place = changedPlace(difference, this.store) || label;
     const item = changedItem(difference, this.store);
-    const name = place ? element("strong", { title: path }, place) : element("code", {}, path);
     return [
-      element("dt", {}, name, " ", element("span", { class: "studio-quiet" }, kind)),
+      element("dt", {}, element("strong", { title: path }, place), " ", element("span", { class: "studio-quiet" }, kind)),
       element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, item || before, item || after)),
     ];
   }

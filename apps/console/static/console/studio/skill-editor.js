@@ -5,6 +5,7 @@ import { freeName } from "./tools/paths.js";
 import { readSkill, writeSkill } from "./skill-text.js";
 
 /**
+ * @import { Finding } from "./data.js"
  * @import { Skill } from "./skill-text.js"
  * @import { Store } from "./store.js"
  *
@@ -13,6 +14,8 @@ import { readSkill, writeSkill } from "./skill-text.js";
  */
 
 const FILE = "SKILL.md";
+/** The start of messages about the description. */
+const DESCRIPTION = "description: ";
 
 /** @param {string} name @returns {Texts} */
 export const newSkill = (name) => ({ [FILE]: writeSkill({ name, description: "", rest: [], body: "" }) });
@@ -74,9 +77,25 @@ function* fields(store, place, skill, write, rename) {
   const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
   name.addEventListener("change", () => rename(name, skill));
   yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lowercase letters, digits and hyphens, such as tone-of-voice." });
-  yield field(store, { label: "Description, and when to read it", control: bound("description", { rows: 2, maxLength: 1024 }), findingsPath: "" });
-  yield field(store, { label: "Instructions", path: `${place}/${FILE}`, control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
+  const description = bound("description", { rows: 2, maxLength: 1024 });
+  // A new skill has no description yet, which is not an error before the user has been in the field.
+  let isTouched = Boolean(skill.description);
+  for (const event of ["input", "blur"]) description.addEventListener(event, () => (isTouched = true));
+  const findingsPath = `${place}/${FILE}`;
+  yield field(store, {
+    label: "Description, and when to read it",
+    control: description,
+    findingsPath,
+    shown: (found) => (isTouched ? found.filter(isOfDescription).map((one) => ({ ...one, message: descriptionProblem(one.message) })) : []),
+  });
+  yield field(store, { label: "Instructions", path: findingsPath, shown: (found) => found.filter((one) => !isOfDescription(one)), control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
 }
+
+/** @param {Finding} finding */
+const isOfDescription = ({ message }) => message.startsWith(DESCRIPTION);
+
+/** The problem without the name of the field and without the syntax of the file. @param {string} message */
+const descriptionProblem = (message) => `The description ${message.slice(DESCRIPTION.length).replace(/; write '.*/, "")}.`.replace(/\.\.$/, ".");
 
 /** @param {Store} store @param {string} place @param {string} text @param {(text: string) => void} write */
 function asWhole(store, place, text, write) {

@@ -49,6 +49,8 @@ class Studio {
     });
     this.root.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
     this.root.addEventListener("drop", (event) => this.upload(event));
+    // The menu becomes a row while the draft is compared with the live version.
+    this.chat?.beside.addEventListener("change", () => this.markMenu());
     this.bar.goTo = (path) => this.goTo(path);
     // The menu and the chat stay below the bar, which may have several lines.
     const bar = part(this.root, ".studio-bar", HTMLElement);

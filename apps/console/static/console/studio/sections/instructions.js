@@ -29,6 +29,8 @@ const NEW = {
   predefined: { type: "predefined", template: "" },
   dial: { type: "dial", path: "" },
 };
+/** The list of variables changes this many milliseconds after the last input. */
+const PAUSE = 300;
 const NAMES = /\{([A-Za-z_]\w*)\}/g;
 
 /** @type {Section} */
@@ -139,16 +141,21 @@ function begin(store, choices, redraw) {
   );
 }
 
+/** The names of the variables in a prompt. @param {string} prompt */
+const namesIn = (prompt) => new Set([...prompt.matchAll(NAMES)].map(([, name]) => name));
+
 /** @param {Store} store @param {HTMLTextAreaElement} textarea */
 function variables(store, textarea) {
   const box = group("Variables");
   const list = element("div", { class: "studio-pairs" });
   box.append(quiet("The values of the names in braces."), list, findings(store, `${PATH}.variables`));
+  let drawn = "";
   const draw = () => {
     /** @type {Record<string, string>} */
     const values = store.get(`${PATH}.variables`) ?? {};
-    const used = new Set([...textarea.value.matchAll(NAMES)].map(([, name]) => name));
+    const used = namesIn(textarea.value);
     const names = [...new Set([...used, ...Object.keys(values)])];
+    drawn = [...used].join();
     list.replaceChildren(...names.map((name) => variable(name, values, used)));
     if (!names.length) list.append(quiet("None. Use {name} in the prompt to add one."));
   };
@@ -177,7 +184,12 @@ function variables(store, textarea) {
       name in values ? remove : "",
     );
   };
-  textarea.addEventListener("change", draw);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let pause;
+  textarea.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => [...namesIn(textarea.value)].join() !== drawn && draw(), PAUSE);
+  });
   draw();
   return box;
 }
