@@ -102,6 +102,10 @@ class LegalHoldAdmin(Admin[LegalHold]):
             row.names = names
         return listed
 
+    def row_title(self, request: HttpRequest, row: LegalHold) -> str:
+        name = caller_names([row.owner])[row.owner]
+        return f"Hold on {'a conversation' if row.conversation else 'the data'} of {name}"
+
     @admin.display(description="held data of", ordering="owner")
     def held(self, row: Any) -> str | SafeString:
         return shown_caller(row.owner, row.names)
