@@ -17,7 +17,7 @@ class LiveConfig(AppConfig):
             "Runs",
             "activity",
             "runs.runsummary",
-            "All finished runs from all doors, with their calls, tokens, cost and outcome.",
+            "Each answer that an application gave in the chat, through the API or on a schedule, with its calls, tokens, cost and outcome.",
         ),
         AdminPage(
             "Watch",
