@@ -1,27 +1,59 @@
-"""Creates spans for the steps of a request, if the process has an OpenTelemetry SDK.
+"""Makes requests, runs and jobs traceable: each has an ID, which its log lines contain, and spans
+for its steps if the process has an OpenTelemetry SDK.
 
 Without an SDK, the caller's `traceparent` is forwarded unchanged. Spans contain names, counts and
 kinds of failures, but no messages, headers or arguments.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from uuid import uuid4
 
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import INVALID_SPAN, Span, SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+LONGEST_ID = 128
+ACCEPTED_ID = re.compile(rf"[A-Za-z0-9._:/+=@-]{{1,{LONGEST_ID}}}")
 NAME = "quickapps"
 FIELDS = {b"traceparent": "traceparent", b"tracestate": "tracestate"}
 
 Attributes = Mapping[str, str | int]
 
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
 _w3c = TraceContextTextMapPropagator()
 
 NOTHING = nullcontext(INVALID_SPAN)
 
 _tracer: trace.Tracer | None = None
+
+
+def request_id() -> str:
+    """Return the ID of the current request, run or job, or "" outside of them."""
+    return _request_id.get()
+
+
+def accepted_or_new_id(sent: str) -> str:
+    """Return the ID that a client sent if it is well-formed, or else a new one."""
+    return sent if ACCEPTED_ID.fullmatch(sent) else uuid4().hex
+
+
+def begin_request(request_id: str) -> None:
+    """Set the ID for the rest of the current asyncio task."""
+    _request_id.set(request_id)
+
+
+@contextmanager
+def use_request_id(request_id: str) -> Iterator[None]:
+    """Set the ID inside the block, and for tasks that the block starts."""
+    token = _request_id.set(request_id)
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
 
 
 def start() -> None:

@@ -65,9 +65,9 @@ def main() -> int:
 
 
 async def measure(content: bytes, *, wait: bool) -> list[bool]:
+    from apps import process_state
     from apps.accounts.caller import Caller
     from apps.capabilities.documents.cache import cache
-    from apps.workspace.egress import per_loop
     from apps.workspace.local.workspace import LocalWorkspace
 
     workspace = LocalWorkspace(Caller("user-1", "user", user_id=1))
@@ -89,7 +89,7 @@ async def measure(content: bytes, *, wait: bool) -> list[bool]:
         await answered(workspace, path, started)
         ratio = percentile(meanwhile, 0.99) / percentile(idle, 0.99)
         goals.append(is_reached("p99 of the others' first tokens", ratio, GOAL_RATIO, "x idle"))
-    await per_loop.close()
+    await process_state.close_loop_objects()
     return goals
 
 

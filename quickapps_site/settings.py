@@ -466,13 +466,17 @@ UNFOLD = {
     },
     "SCRIPTS": [
         lambda request: static("console/landmarks.js"),
+        lambda request: static("console/menu.js"),
         lambda request: static("console/palette.js"),
         lambda request: static("console/copy.js"),
         lambda request: static("console/choice-menus.js"),
+        lambda request: static("console/theme-files.js"),
+        lambda request: static("chat/scripts/site/file-inputs.js"),
     ],
     "STYLES": [
         lambda request: static("chat/styles/tokens.css"),
         lambda request: static("chat/styles/selects.css"),
+        lambda request: static("chat/styles/file-input.css"),
         lambda request: static("chat/styles/icons.css"),
         lambda request: static("chat/styles/popovers.css"),
         lambda request: static("chat/styles/account-menu.css"),

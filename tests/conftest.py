@@ -207,7 +207,7 @@ def at_noon() -> Iterator[None]:
 @pytest.fixture
 def nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep cached rows for the whole test, also on a slow machine, so that queries can be counted."""
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     monkeypatch.setattr("apps.accounts.authentication.KEY_MAX_AGE_SECONDS", 600.0)
 
 

@@ -20,7 +20,7 @@ from apps.live.limits.quotas import Rate
 from apps.live.limits.rate_counts import RateCounts
 from apps.live.limits.shared_slots import Limit, SharedSlots
 from apps.process_state import reset
-from apps.workspace.local.deployments import breakers, shared_breakers
+from apps.workspace.local.deployments import fallbacks, shared_breakers
 from apps.workspace.local.deployments.shared_breakers import SharedBreakers
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
@@ -154,7 +154,7 @@ async def test_rates_are_counted_over_processes():
 
 @pytest.mark.usefixtures("redis_url")
 async def test_breakers_open_and_close_for_all_processes(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breakers, "FAILURES", 2)
+    monkeypatch.setattr(fallbacks, "FAILURES", 2)
     monkeypatch.setattr(shared_breakers, "READ_SECONDS", 0.0)
     key = uuid4().hex
     here, there = SharedBreakers(), SharedBreakers()

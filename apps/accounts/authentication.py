@@ -27,9 +27,8 @@ from apps.accounts.caller import Caller, ClientInfo, Credentials, KeyLimits
 from apps.accounts.models import ApiKey
 from apps.accounts.own_requests import OWN_REQUEST, is_own_host
 from apps.accounts.teams import may_work_in
-from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
-from apps.process_state import on_reset
+from apps.process_state import AgedCache, on_reset
 
 logger = logging.getLogger(__name__)
 

@@ -17,9 +17,8 @@ from typing import Any, TypeVar
 import msgspec
 from channels.db import database_sync_to_async
 
-from apps import aged_cache
+from apps import process_state
 from apps.accounts.caller import Caller, widget_visitor
-from apps.aged_cache import AgedCache
 from apps.catalog.access import reachable_rows, usable
 from apps.catalog.application_files import managed_files
 from apps.catalog.content import installed as content_installed
@@ -31,7 +30,7 @@ from apps.catalog.versions import snapshots
 from apps.catalog.versions.snapshots import snapshot_content
 from apps.errors import ApplicationBroken, ApplicationNotFound
 from apps.integers import read_integer
-from apps.process_state import on_reset
+from apps.process_state import AgedCache, on_reset
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -127,12 +126,12 @@ async def resolve_application(slug: str) -> ResolvedApplication:
     """
     kept = _kept.get(slug)
     now = time.monotonic()
-    if kept is not None and now - kept.checked_at < aged_cache.MAX_AGE_SECONDS:
+    if kept is not None and now - kept.checked_at < process_state.MAX_AGE_SECONDS:
         _kept.move_to_end(slug)
         return kept.application
     if kept is not None:
         kept.checked_at = now  # A burst of requests runs only one query.
-    elif _absent.get(slug, aged_cache.MAX_AGE_SECONDS):
+    elif _absent.get(slug, process_state.MAX_AGE_SECONDS):
         raise ApplicationNotFound(slug)
     elif _absent.get(slug):
         _absent.put(slug, True, now)
@@ -149,7 +148,7 @@ async def share_lookup(
     lookup = _lookups.get(key)
     if (
         lookup is None
-        or now - lookup.started_at >= aged_cache.MAX_AGE_SECONDS
+        or now - lookup.started_at >= process_state.MAX_AGE_SECONDS
         or lookup.task.get_loop() is not asyncio.get_running_loop()
     ):
         lookup = _lookups[key] = Lookup(asyncio.create_task(start()), now)

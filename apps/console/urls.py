@@ -28,6 +28,7 @@ from apps.console.palette import search_palette
 from apps.console.studio import (
     access_panel,
     file_search,
+    panels,
     registered_servers,
     uploads,
     widget_panel,
@@ -62,6 +63,7 @@ staff = admin.site.admin_view
 studio_urls: list[URLPattern] = [
     path("", staff(studio.studio), name="page"),
     path("choices/", staff(studio.choices), name="choices"),
+    path("panels/<str:name>/", staff(panels.panel), name="panel"),
     path("check/", staff(studio.check), name="check"),
     path("save/", staff(studio.save_typed), name="save"),
     path("icon/", staff(studio.upload_icon), name="icon"),

@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.authentication import find_holder_of
@@ -46,7 +46,7 @@ def reference_of(caller: Caller) -> dict[str, Any]:
         "locale": client.locale,
         "timezone": client.timezone,
         "surface": client.surface,
-        "request_id": request_ids.current(),
+        "request_id": tracing.request_id(),
     }
     if caller.kind == "visitor":
         told["address"] = client.address  # Rate limits need it even while the run is waiting.
@@ -189,18 +189,14 @@ def why_ended(caller: Caller, conversation: Conversation) -> str:
     continue it.
     """
     application = conversation.application
-    if application is None:
+    if application is None or application.archived_at is not None:
         reason = gettext(
-            "The app “{former_title}” was deleted. You can still read, download or delete this conversation, but you can’t continue it."
-        )
-    elif application.archived_at is not None:
-        reason = gettext(
-            "The app “{former_title}” was archived. You can still read, download or delete this conversation, but you can’t continue it."
+            "The app “{former_title}” is no longer available. You can still read, download or delete this conversation, or continue it in another app."
         )
     elif continuable(caller, [conversation]):
         return ""
     else:
         reason = gettext(
-            "The app “{former_title}” isn’t available to you. You can still read, download or delete this conversation, but you can’t continue it."
+            "The app “{former_title}” isn’t available to you. You can still read, download or delete this conversation, or continue it in another app."
         )
     return reason.format(former_title=conversation.application_title)

@@ -18,7 +18,6 @@ from apps.accounts.audit import AuditEvent
 from apps.accounts.authentication import authenticate, read_claimed_caller
 from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
-from apps.aged_cache import AgedCache
 from apps.catalog import resolve
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import shorten_text
@@ -31,7 +30,7 @@ from apps.errors import (
 )
 from apps.live.hub import HUB
 from apps.manifest.names import localize_text
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, configured_core
 from apps.workspace.dial.kept_applications import (
@@ -48,7 +47,6 @@ and application, so that retries do not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
-on_reset(_noted.clear)
 
 WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admission"]]
 

@@ -8,14 +8,13 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import NamedTuple, Self
 
-from apps import aged_cache
-from apps.aged_cache import AgedCache
+from apps import process_state
 from apps.agent.events import ModelUsage
 from apps.agent.meter import ModelCallReport
 from apps.catalog.history.recorded_models import RowKind
 from apps.insights.models import LONGEST_NAME, Price
 from apps.insights.rates import Rates, flat, listed_rates
-from apps.process_state import on_reset
+from apps.process_state import AgedCache, on_reset
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
@@ -135,7 +134,6 @@ def by_deployment(prices: Iterable[Price]) -> dict[int, list[tuple[date, Rates]]
 
 
 _recent: AgedCache[str, PricedService] = AgedCache()
-on_reset(_recent.clear)
 
 
 def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
@@ -165,7 +163,7 @@ class PriceList:
     def refresh(self) -> None:
         """Read the prices again if they are older than `MAX_AGE_SECONDS`."""
         now = time.monotonic()
-        if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
+        if self.read_at is not None and now - self.read_at < process_state.MAX_AGE_SECONDS:
             return
         names = Deployment.objects.values_list("deployment_id", flat=True)
         self.services, self.read_at = find_services(set(names)), now

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from apps.live import doors
-from apps.request_ids import LONGEST_ID
+from apps.tracing import LONGEST_ID
 
 LONGEST_NAME = 255
 """Application names are truncated to this many characters, because the names of applications in

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts.authentication import authenticate
 from apps.agent.context.token_estimates import text_tokens
 from apps.catalog.access import usable
@@ -47,7 +47,7 @@ class MessagesConsumer(DoorConsumer):
 
 
 def with_request_id(headers: Iterable[Header]) -> list[Header]:
-    return [*headers, (b"request-id", request_ids.current().encode())]
+    return [*headers, (b"request-id", tracing.request_id().encode())]
 
 
 class CountConsumer(MessagesConsumer):

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from apps import request_ids
+from apps import tracing
 from apps.capabilities.chat_context import NO_CHAT
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.client_conversation import (
@@ -103,4 +103,4 @@ def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str
 def error_body(found: RunFailure) -> dict[str, Any]:
     kind = TYPES.get(found.status) or ("api_error" if found.status >= 500 else TYPES[400])
     error = {"type": kind, "message": found.text}
-    return {"type": "error", "error": error, "request_id": request_ids.current()}
+    return {"type": "error", "error": error, "request_id": tracing.request_id()}

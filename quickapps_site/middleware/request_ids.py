@@ -3,7 +3,7 @@
 from collections.abc import Awaitable
 from typing import Any
 
-from apps.request_ids import accepted_or_new, begin
+from apps.tracing import accepted_or_new_id, begin_request
 
 HEADER = b"x-request-id"
 HEADS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
@@ -19,7 +19,7 @@ def with_request_ids(application: Any) -> Any:
             await application(scope, receive, send)
             return
         sent = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        request_id = accepted_or_new(sent.decode("latin-1"))
+        request_id = accepted_or_new_id(sent.decode("latin-1"))
 
         def answer(message: Any) -> Awaitable[None]:
             # The function is not a coroutine, because it is called for each chunk of an answer.
@@ -29,7 +29,7 @@ def with_request_ids(application: Any) -> Any:
             sending: Awaitable[None] = send(message)
             return sending
 
-        begin(request_id)  # The server runs each request in its own task.
+        begin_request(request_id)  # The server runs each request in its own task.
         await application(scope, receive, answer)
 
     return identified

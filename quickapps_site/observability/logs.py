@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 from opentelemetry import trace
 
-from apps import request_ids
+from apps import tracing
 
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S"
 """The date format of `%(asctime)s` in log formats that operators set."""
@@ -27,7 +27,7 @@ class TextFormatter(logging.Formatter):
         self.time = ""
 
     def format(self, record: logging.LogRecord) -> str:
-        request_id = request_ids.current()
+        request_id = tracing.request_id()
         request = f" [{request_id}]" if request_id else ""
         if record.exc_info or record.exc_text or record.stack_info:
             record.request = request
@@ -57,7 +57,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
         }
-        if request_id := request_ids.current():
+        if request_id := tracing.request_id():
             written["request_id"] = request_id
         event = getattr(record, "event", None)
         if event is None:
@@ -110,7 +110,7 @@ class TemplateFormatter(logging.Formatter):
 def add_fields(record: logging.LogRecord) -> None:
     """Add attributes to a log record. Operators' formats can use them in addition to Python's own."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
-    record.request_id = request_ids.current() or "-"
+    record.request_id = tracing.request_id() or "-"
     span = trace.get_current_span().get_span_context()
     record.otelTraceID = trace.format_trace_id(span.trace_id) if span.is_valid else "0"
     record.otelSpanID = trace.format_span_id(span.span_id) if span.is_valid else "0"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from opentelemetry._logs import SeverityNumber, set_logger_provider
 
-from apps import request_ids
+from apps import tracing
 from quickapps_site.observability.tracing import NO_PACKAGES, SERVICE, exporters_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class ExportHandler(logging.Handler):
         try:
             event = getattr(record, "event", None)
             fields: dict[str, Any] = getattr(record, "fields", {}) if event else {}
-            if request_id := request_ids.current():
+            if request_id := tracing.request_id():
                 fields = {"request_id": request_id, **fields}
             self.provider.get_logger(record.name).emit(
                 timestamp=int(record.created * 1e9),

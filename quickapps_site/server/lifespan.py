@@ -8,12 +8,12 @@ from typing import Any
 
 from django.conf import settings
 
+from apps import process_state
 from apps.catalog.checks import processes_can_notify
 from apps.doors.run_consumer import OPEN_ANSWERS
 from apps.live.hub import HUB
 from apps.live.process.shutdown import close_hub
 from apps.tasks.running import GRACE_SECONDS
-from apps.workspace.egress import per_loop
 from quickapps_site.server.background import Background, ProcessRole
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
             # Gateway runs have ended with their connections.
             await HUB.budgets.close()
             await HUB.summaries.close()
-            await per_loop.close()
+            await process_state.close_loop_objects()
     except Exception:
         logger.exception("The process did not end cleanly")
     for watcher in background.watchers:

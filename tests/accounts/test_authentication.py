@@ -18,8 +18,8 @@ from apps.accounts.authentication import (
     settle_uses,
 )
 from apps.accounts.models import ApiKey
-from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
+from apps.process_state import AgedCache
 from tests.catalog.rows import store_application
 from tests.contract import proves
 

@@ -28,7 +28,7 @@ def grow_old() -> None:
 
 @proves("G-03")
 def test_a_burst_asks_the_database_once(django_assert_num_queries, monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     make_application("travel")
 
     async def burst() -> None:
@@ -43,7 +43,7 @@ def test_a_burst_asks_the_database_once(django_assert_num_queries, monkeypatch):
 def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
     django_assert_num_queries, settings, monkeypatch
 ):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     make_application("travel")
     prepared_in: list[int] = []
 
@@ -70,7 +70,7 @@ def test_a_first_burst_looks_an_application_up_and_prepares_it_once(
 
 
 def test_the_least_recently_used_application_is_evicted(settings, monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     monkeypatch.setattr(catalog, "MOST_APPLICATIONS", 2)
     for slug in ("one", "two", "three"):
         make_application(slug)
@@ -86,7 +86,7 @@ def test_the_least_recently_used_application_is_evicted(settings, monkeypatch):
 def test_a_name_that_no_application_has_is_not_looked_for_each_time(
     django_assert_num_queries, monkeypatch
 ):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
 
     async def refused() -> None:
         with pytest.raises(ApplicationNotFound):
@@ -102,7 +102,7 @@ def test_a_name_that_no_application_has_is_not_looked_for_each_time(
 
 
 async def test_an_application_that_is_new_is_found_once_what_is_kept_is_old(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     with pytest.raises(ApplicationNotFound):
         await resolve_application("travel")
     await sync_to_async(store_application)(slug="travel", title="Travel")
@@ -114,7 +114,7 @@ async def test_an_application_that_is_new_is_found_once_what_is_kept_is_old(monk
 
 
 async def test_a_change_is_seen_once_what_is_kept_is_old(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     application = await sync_to_async(store_application)(slug="travel", title="Before")
     assert (await resolve_application("travel")).title == "Before"
     application.title = "After"

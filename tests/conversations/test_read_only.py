@@ -22,8 +22,8 @@ from tests.chat.scripts import open_tab, says
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.usefixtures("storage")]
 
-REST = "You can still read, download or delete this conversation, but you can’t continue it."
-ARCHIVED = f"The app “Travel” was archived. {REST}"
+REST = "You can still read, download or delete this conversation, or continue it in another app."
+ARCHIVED = f"The app “Travel” is no longer available. {REST}"
 UNAVAILABLE = f"The app “Travel” isn’t available to you. {REST}"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from apps.agent.answers.model_fallbacks import Candidate, FallbackChain
 from apps.errors import ModelFailed
-from apps.workspace.local.deployments.breakers import RowBreaker
+from apps.workspace.local.deployments.fallbacks import RowBreaker
 from tests.gateway.scripts import ScriptedModel, add_application, ask, ends, question, says
 
 pytestmark = pytest.mark.django_db

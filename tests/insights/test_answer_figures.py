@@ -35,7 +35,7 @@ SERVICE = "http://models.test/v1"
 
 @pytest.fixture(autouse=True)
 def _fresh_prices(settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     monkeypatch.setattr(PRICES, "services", {})
 
 

@@ -15,7 +15,6 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.mcp.capability import mcp
 from apps.capabilities.registry import Contribution
-from apps.workspace.local.tools import mcp_servers
 from tests.capabilities.manifests import Files, manifest, opened, stage_text, use
 from tests.capabilities.mcp.servers import nothing_left_over, over_http, over_stdio, register
 from tests.contract import proves
@@ -48,11 +47,9 @@ def everything_url() -> Iterator[str]:
 
 
 @pytest.fixture(params=["stdio", "streamable_http"])
-def protocol(request: pytest.FixtureRequest, settings) -> Iterator[str]:
+def protocol(request: pytest.FixtureRequest, settings) -> str:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    mcp_servers.forget_servers()
-    yield request.param
-    mcp_servers.forget_servers()
+    return str(request.param)
 
 
 @asynccontextmanager

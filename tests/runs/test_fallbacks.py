@@ -26,7 +26,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
 from apps.runs.workspaces import InstalledFirst, open_workspace
 from apps.workspace.dial.core import Core
-from apps.workspace.local.deployments import breakers
+from apps.workspace.local.deployments import fallbacks
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team
 from tests.capabilities.manifests import manifest, use
@@ -353,7 +353,7 @@ async def test_a_run_that_another_process_takes_up_stays_with_it_too():
     async with deployed(a=[BUSY] * 4, b=[calling("look"), GOOD, GOOD]) as services:
         await ask(ledger=ledger)
         del ledger.steps["m:2"]
-        breakers.forget_breakers()
+        fallbacks.forget_breakers()
         await ask(ledger=ledger)
 
     assert ledger.steps["m:1"].result["reply"]["deployment"] == "b"
@@ -392,11 +392,11 @@ async def test_a_fallback_that_is_gone_or_disabled_is_skipped_and_the_log_says_s
 async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_tries_it(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(breakers, "OPEN_SECONDS", 600.0)
+    monkeypatch.setattr(fallbacks, "OPEN_SECONDS", 600.0)
     async with deployed(a=[*[BUSY] * 5, GOOD, GOOD], b=[GOOD] * 3) as services:
         first, second, third = [await ask() for _ in range(3)]
         asked = len(services["a"].requests)
-        (state,) = breakers.of_process.states.values()
+        (state,) = fallbacks.of_process.states.values()
         state.until = 1.0  # its time is over
         tried, closed = [await ask() for _ in range(2)]
 
@@ -404,13 +404,13 @@ async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_t
     assert third.notices == ["Answered by B because A is unavailable at the moment."]
     assert asked == 5
     assert tried.calls == closed.calls == [("a", "")]
-    assert breakers.of_process.states == {}
+    assert fallbacks.of_process.states == {}
 
 
 async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(breakers, "FAILURES", 2)
+    monkeypatch.setattr(fallbacks, "FAILURES", 2)
     async with deployed(a=[*[BUSY] * 4, GOOD]):
         with pytest.raises(ModelFailed):
             await ask()
@@ -420,7 +420,7 @@ async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(
 
 
 async def test_when_all_are_in_trouble_they_are_asked_all_the_same(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breakers, "FAILURES", 1)
+    monkeypatch.setattr(fallbacks, "FAILURES", 1)
     async with deployed(a=[BUSY, GOOD], b=[BUSY] * 4) as services:
         with pytest.raises(ModelFailed):
             await ask()
@@ -431,13 +431,13 @@ async def test_when_all_are_in_trouble_they_are_asked_all_the_same(monkeypatch: 
 
 
 async def test_a_bad_request_is_no_failure_of_the_deployment(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(breakers, "FAILURES", 1)
+    monkeypatch.setattr(fallbacks, "FAILURES", 1)
     async with deployed(a=[answer("400 Bad", b"")] * 3, b=[GOOD]):
         for _ in range(3):
             with pytest.raises(ModelFailed):
                 await ask()
 
-    assert breakers.of_process.states == {}
+    assert fallbacks.of_process.states == {}
 
 
 async def test_an_application_that_core_calls_has_the_fallbacks_of_its_own_deployments():

@@ -24,7 +24,6 @@ from apps.catalog.resolve import forget_applications, resolve_application
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
 from apps.workspace.local.models import McpServer
-from apps.workspace.local.tools import mcp_servers
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.mcp.calls.test_failure_texts import SEARCHING
 from tests.capabilities.mcp.servers import nothing_left_over
@@ -40,9 +39,6 @@ ANN = Caller("user-7", "user", user_id=7)
 def content(settings, monkeypatch):
     monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
     import_directories(settings.PREDEFINED_DIR)
-    mcp_servers.forget_servers()
-    yield
-    mcp_servers.forget_servers()
 
 
 async def ask(*messages: ModelMessage | str) -> list[Event]:

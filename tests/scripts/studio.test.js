@@ -119,7 +119,7 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 /** The page of the studio. */
 async function openStudio(t, { hash = "#starters", findings = [], offered = {}, change } = {}) {
   const network = new Network();
-  const choices = { deployments: [], applications: [], prompts: [], skills: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
+  const choices = { deployments: [], applications: [], prompts: [], skills: [], agents: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
   const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
@@ -196,7 +196,16 @@ test("the button of a starter follows its question until its text is edited", as
 });
 
 test("sub-agents are declared with their toolsets, and the general-purpose one is switched off", async (t) => {
-  const tab = await openStudio(t, { hash: "#tools" });
+  const tab = await openStudio(t, {
+    hash: "#tools",
+    change: (document) => {
+      const data = document.getElementById("studio-data");
+      const page = JSON.parse(data.textContent);
+      page.manifest.tool_sets = DOCUMENT.tool_sets;
+      data.textContent = JSON.stringify(page);
+    },
+  });
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
   const card = await tab.appears('[data-platform="subagents"]');
   stored(tab, "save");
 
@@ -208,14 +217,14 @@ test("sub-agents are declared with their toolsets, and the general-purpose one i
   tab.fill(await tab.field("Name", type), "scout");
   tab.fill(await tab.field("Prompt", type), "Look ahead.");
   (await tab.field("Choose its toolsets", type)).click();
-  tab.fill(await tab.field("Toolsets", type), "shop\nbank");
+  for (const name of ["b", "a"]) (await tab.field(name, type)).click();
   tab.press(tab.document.body, "Control+s");
 
   await until(() => status(tab), "Saved.");
   assert.deepEqual(plain(sent(tab, "save")[0].manifest.features.subagents), {
     enabled: true,
     general_purpose: null,
-    types: [{ name: "scout", description: "", system_prompt: "Look ahead.", tool_sets: ["shop", "bank"] }],
+    types: [{ name: "scout", description: "", system_prompt: "Look ahead.", tool_sets: ["b", "a"] }],
   });
 });
 
@@ -328,8 +337,11 @@ test("a number that is none is kept as it was typed", async (t) => {
 });
 
 test("links that leave the studio open another tab", async (t) => {
-  const tab = await openStudio(t, { hash: "#versions" });
-  await tab.appears(".studio-body a", "Compare and restore versions");
+  const tab = await openStudio(t);
+  tab.network.answer(`GET ${ADDRESS}panels/versions/`, () => new Response('<p><a href="/versions/">All versions (1)</a></p>'));
+  tab.window.location.hash = "#versions";
+  tab.window.dispatchEvent(new tab.window.Event("hashchange"));
+  await tab.appears(".studio-body a", "All versions (1)");
   const links = tab.all("[data-section] a, [data-bar] a");
   assert.deepEqual([...new Set(links.map((link) => link.getAttribute("target") ?? link.target))], ["_blank"]);
 });
@@ -346,13 +358,12 @@ test("an application is found in a list with search, and a list without choices 
   const tab = await openStudio(t, { hash: "#tools", offered: { applications, add: { address: "/register/" } } });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
-  await tab.appears("[data-add]", "Another application");
-  await tab.click("An MCP server");
-  const group = tab.find("[role=group][aria-label='An MCP server']");
+  await pick(tab, "Or add from", "MCP server");
+  const group = await tab.appears("[role=group][aria-label='MCP server']");
   assert.equal(group.querySelector("choice-list").hidden, true);
   assert.ok(textOf(group).includes("No servers registered yet.Register a server for all applications"));
 
-  await tab.click("Another application");
+  await pick(tab, "Or add from", "Another application");
   assert.equal((await tab.appears("[role=group] > p > button", "Add")).disabled, true);
   await tab.click("Deployment: Choose one");
   const search = tab.find("choice-list [type=search]");
@@ -369,8 +380,7 @@ test("an application is found in a list with search, and a list without choices 
 
 test("what is added in another tab can be chosen when the user returns", async (t) => {
   const tab = await openStudio(t, { hash: "#tools", offered: { add: { address: "/register/" } } });
-  await tab.appears("[data-add]", "An MCP server");
-  await tab.click("An MCP server");
+  await pick(tab, "Or add from", "MCP server");
   const list = tab.find("[role=group] choice-list");
   assert.equal(list.hidden, true);
 
@@ -402,8 +412,7 @@ test("a registered server is chosen by its name, with those of its tools that ar
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
   tab.network.answer(`POST ${ADDRESS}tools/mcp/`, { tools: [{ name: "find" }, { name: "remove" }], message: "", name: "desk", server: {} });
-  await tab.appears("[data-add]", "An MCP server");
-  await tab.click("An MCP server");
+  await pick(tab, "Or add from", "MCP server");
   await pick(tab, "Or a registered server", "Desk");
   await tab.click("Connect");
   await tab.appears(".studio-ticks", "remove");
@@ -421,8 +430,7 @@ test("many operations of a document are found by words of their names and descri
   const operations = Array.from({ length: 24 }, (_, at) => ({ name: `op_${at}`, method: "get", path: `/${at}`, summary: at % 2 ? "Odd" : "Even", tool: {} }));
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
   tab.network.answer(`POST ${ADDRESS}tools/openapi/`, { title: "Shop", base_url: "https://api.example.com", description: "", authorization: null, notes: [], operations });
-  await tab.appears("[data-add]", "An OpenAPI document");
-  await tab.click("An OpenAPI document");
+  await pick(tab, "Or add from", "OpenAPI document");
   tab.fill(await tab.field("Document URL"), "https://api.example.com/openapi.json");
   await tab.click("Read");
   await tab.appears(".studio-ticks", "op_23");
@@ -445,9 +453,7 @@ test("a kind of toolset that its card completes can be added by its name", async
   });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
-  await tab.appears("[data-add]", "Lottery");
-
-  await tab.click("Lottery");
+  await pick(tab, "Or add from", "Lottery");
   await tab.click("Add");
   tab.fill(await tab.field("Highest number"), "49");
 
@@ -584,11 +590,12 @@ test("the dialog for publishing is left by its button, by Escape, and for the fi
 
 test("a change is named as its field in the studio, and by its path if the studio has no field", async (t) => {
   const tab = await openWindow(t);
-  const { changedPlace, issuePlace } = await tab.scripts.import("/static/console/studio/breadcrumbs.js");
+  const { changedItem, changedPlace, issuePlace } = await tab.scripts.import("/static/console/studio/breadcrumbs.js");
   const tool = { open_ai_tool: { function: { name: "current" } } };
   const fields = [{ editor: "text", path: "base_url", label: "Service URL" }];
-  const draft = { manifest: { tool_sets: [{ name: "Weather", type: "rest-api", tools: [tool] }] }, data: { kinds: { "rest-api": { fields } } } };
-  const label = (path, kind = "changed") => changedPlace({ path, kind }, draft);
+  const draft = { manifest: { tool_sets: [{ name: "Weather", type: "rest-api", tools: [tool] }] }, data: { kinds: { "rest-api": { title: "REST service", fields } } } };
+  const parcels = JSON.stringify({ name: "Parcels", type: "rest-api", tools: [tool] });
+  const label = (path, kind = "changed", before = "") => changedPlace({ path, kind, before }, draft);
 
   assert.deepEqual(
     [
@@ -600,12 +607,13 @@ test("a change is named as its field in the studio, and by its path if the studi
       label("features.subagents.types[0].name"),
       label("tool_sets"),
       label("tool_sets[0]", "added"),
-      label("tool_sets[3]", "removed"),
+      label("tool_sets[3]", "removed", parcels),
+      label("tool_sets[3]", "removed", "{ cut"),
       label("tool_sets[0].base_url"),
       label("tool_sets[0].override.enabled"),
       label("tool_sets[0].mcp_server_info.authorization.token"),
       label("tool_sets[0].tools[0]", "added"),
-      label("tool_sets[0].tools[4]", "removed"),
+      label("tool_sets[0].tools[4]", "removed", JSON.stringify(tool)),
       label("tool_sets[0].tools[0].rest_api_method_info.method_url"),
       label("tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
     ],
@@ -618,15 +626,28 @@ test("a change is named as its field in the studio, and by its path if the studi
       "Tools › Sub-agent 1 › Name",
       "Tools",
       "Tools › Weather",
+      "Tools › Parcels",
       "Tools › Toolset",
       "Tools › Weather › Service URL",
       "Tools › Weather › In use",
       "Tools › Weather › Secret",
       "Tools › Weather › current",
-      "Tools › Weather › Tool",
+      "Tools › Weather › current",
       "Tools › Weather › current › URL",
       "Tools › Weather › current › Parameter city",
     ],
+  );
+  const item = (path, kind, before, after = "nothing") => changedItem({ path, kind, before, after }, draft);
+  assert.deepEqual(
+    [
+      item("tool_sets[3]", "removed", parcels),
+      item("conversation_starters.starters[1]", "added", "nothing", JSON.stringify({ title: "Oslo", text: "Is it cold?" })),
+      item("tool_sets[0].tools[4]", "removed", JSON.stringify(tool)),
+      item("tool_sets[0]", "changed", parcels, parcels),
+      item("tool_sets[3]", "removed", "{ cut"),
+      item("features.todo", "added", "nothing", "{}"),
+    ],
+    ["REST service · 1 tool", "Oslo · Is it cold?", "current", "", "", ""],
   );
   assert.deepEqual(
     [label("manifest"), label("hooks[0].url"), label("tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
@@ -720,7 +741,7 @@ test("the live version answers next to the draft, and an answer that fails shows
   tab.fill(tab.find("#studio-question"), "Hello");
   tab.press(tab.find("#studio-question"), "Enter");
 
-  await tab.shows(".studio-answer h3", "Draft", "Live version");
+  await tab.shows(".studio-answer h3", "Draft", "Live version 1");
   await tab.shows(".studio-answer[data-which=draft] [role=alert]", "The draft is broken.");
   await tab.shows(".studio-answer[data-which=live] markdown-text", "Old.");
   await tab.shows("[data-chat] [role=status]", "The draft did not answer.");

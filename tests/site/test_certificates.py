@@ -26,7 +26,7 @@ certificates.AUTHORITIES_FOLDER = Path(sys.argv[2])
 django.setup()
 import requests
 from apps.workspace.egress.clients import find_client
-from apps.workspace.egress.connection_pool import Origin, ConnectionPool
+from apps.workspace.egress.transport import Origin, ConnectionPool
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.requests_session import GuardedSession
 

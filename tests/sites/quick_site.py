@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from apps import aged_cache
+from apps import process_state
 from apps.agent.answers import replies
 from quickapps_site import serve
 from tests.sites.shell import fork_shell
@@ -17,7 +17,7 @@ from tests.sites.shell import fork_shell
 
 def hurry() -> None:
     """Remove the delays. Call this before the rest of the site is imported."""
-    aged_cache.MAX_AGE_SECONDS = 0.0
+    process_state.MAX_AGE_SECONDS = 0.0
     replies.BACKOFF = replace(replies.BACKOFF, initial_delay=0.01)
 
 

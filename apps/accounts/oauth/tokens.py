@@ -21,9 +21,8 @@ from apps.accounts.models import ProgramConnection
 from apps.accounts.oauth.connections import find_connection
 from apps.accounts.oauth.resources import SCOPE, covers
 from apps.accounts.teams import may_work_in
-from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 
 MOST_CACHED_TOKENS = 1024
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
@@ -44,7 +43,6 @@ class TokenHolder:
 
 
 _holders = AgedCache[bytes, TokenHolder](MOST_CACHED_TOKENS)
-on_reset(_holders.clear)
 
 
 def sends_token(scope: Mapping[str, Any]) -> bool:

@@ -12,13 +12,12 @@ import msgspec
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.aged_cache import AgedCache
 from apps.capabilities.remote_agents.servers import AgentServer, called, send
 from apps.capabilities.rest.requests import RequestDraft
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import ToolError
 from apps.manifest.servers import origin_of
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.guard import Trust
 
@@ -113,8 +112,6 @@ class FoundAgent:
 
 _agents = AgedCache[str, FoundAgent]()
 _failures = AgedCache[str, str]()
-on_reset(_agents.clear)
-on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:

@@ -80,7 +80,7 @@ def prepare_tool(
     tool: ClientTool, toolset: ClientToolSet, path: str, manifest: Manifest
 ) -> PreparedTool:
     arguments = read_arguments(tool.parameters)
-    title = tool_title(toolset.name, tool.name, f"Calling {tool.name}")
+    title = tool_title(toolset.shown_name, tool.name, f"Calling {tool.name}")
     display = display_of(manifest, title, tool=tool.display, parameters=tool.parameters)
     spec = ToolSpec(sanitize(tool.name), tool.description, arguments.schema)
     # Asking the page and reading its answer can be repeated, but the tool itself may not be

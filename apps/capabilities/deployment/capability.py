@@ -173,7 +173,7 @@ def prepare_declared(
     own = own_parameters(tool, is_resumable=is_resumable)
     parameters = complete_parameters(function.parameters, own)
     target = declared_target(tool, manifest, frozenset(parameters.properties.keys() - own.keys()))
-    title = tool_title(toolset.name, target.name, f"Calling {target.name} application")
+    title = tool_title(toolset.shown_name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, tool=tool.display, parameters=parameters)
     return make_tool(
         target,
@@ -199,7 +199,7 @@ def make_simple(
     tool: SimpleDeploymentTool, toolset: DeploymentToolSet, manifest: Manifest, info: DeploymentInfo
 ) -> PreparedTool:
     target, parameters, arguments = read_simple(tool, manifest, info)
-    title = tool_title(toolset.name, target.name, f"Calling {target.name} application")
+    title = tool_title(toolset.shown_name, target.name, f"Calling {target.name} application")
     display = display_of(manifest, title, parameters=parameters)
     description = info.description or info.display_name
     approval = approval_rules(manifest, tool.approval, toolset.approval)

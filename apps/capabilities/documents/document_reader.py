@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from apps import process_state
 from apps.agent.stages import Stage
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.capabilities.documents.cache import DocumentKey, cache
@@ -20,7 +21,6 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.paged_text import UnreadableDocument
 from apps.documents.structure import PagedText, read_pages
 from apps.errors import FileRefused, InvalidParameter, ToolError
-from apps.workspace.egress import per_loop
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.files import LoadedFile, document_bounds
 from apps.workspace.loading.loader import url_key
@@ -131,7 +131,7 @@ class LargeDocuments(asyncio.Semaphore):
 
 
 def large_documents() -> LargeDocuments:
-    return per_loop.loop_object("large_documents", partial(LargeDocuments, LARGE_AT_ONCE))
+    return process_state.loop_object("large_documents", partial(LargeDocuments, LARGE_AT_ONCE))
 
 
 async def read_document(

@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from apps import process_state
 from apps.agent.events import ModelUsage
 from apps.agent.tools import Spend, ignore_usage
 from apps.capabilities.documents.cache import cache
 from apps.capabilities.documents.index import MOST_UNKNOWN, DocumentIndex
 from apps.errors import QuickAppError, ServiceFailed
-from apps.workspace.egress import per_loop
 from apps.workspace.embeddings.port import Embedder, Vectors
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ async def embed_document(document: DocumentIndex, embedder: Embedder, cost: Embe
 
 
 def embedding_queue() -> EmbeddingQueue:
-    return per_loop.loop_object("document_embeddings", EmbeddingQueue)
+    return process_state.loop_object("document_embeddings", EmbeddingQueue)
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,7 +137,7 @@ def prepare_tool(
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
     called = one_line(tool.name)
-    title = tool_title(toolset.name, called, f"Calling {called} via MCP")
+    title = tool_title(toolset.node.title or toolset.name, called, f"Calling {called} via MCP")
     description = shorten_text(tool.description or tool.name, DESCRIPTION_CHARACTERS)
     output = OutputSchema(f"{one_line(tool.name)} of {toolset.label}", tool.output_schema)
     files = file_parameters(arguments.schema)

@@ -138,7 +138,7 @@ def prepare_tool(
     parameters = visible_parameters(function.parameters)
     rules = rules_of(manifest)
     operation = read_operation(path, tool, toolset, name, rules)
-    title = tool_title(toolset.name, function.name, f"Calling {function.name}")
+    title = tool_title(toolset.shown_name, function.name, f"Calling {function.name}")
     options = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, tool=tool.display, parameters=parameters),

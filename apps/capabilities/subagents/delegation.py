@@ -14,7 +14,7 @@ from apps.capabilities.registry import Delegation, Opening
 from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, QuickAppError, ToolError, ToolTimedOut
-from apps.workspace.egress.per_loop import loop_object
+from apps.process_state import loop_object
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from apps import aged_cache
+from apps import process_state
 from apps.catalog.application_files.file_kinds import APPLICATION
 from apps.catalog.application_files.models import ApplicationSource
 from apps.catalog.application_files.parts import save_source
@@ -82,7 +82,7 @@ def load_at_start() -> None:
 def is_recent(directories: tuple[Path, ...]) -> bool:
     if _last is None or _last.directories != directories:
         return False
-    return time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
+    return time.monotonic() - _last.at < process_state.MAX_AGE_SECONDS
 
 
 def look(directories: tuple[Path, ...]) -> None:

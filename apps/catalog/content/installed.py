@@ -13,7 +13,7 @@ from threading import Lock
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from apps import aged_cache
+from apps import process_state
 from apps.catalog.content.folders import marks_of
 from apps.catalog.content.layers import Content, read_layers
 from apps.catalog.content.models import read_rows
@@ -68,7 +68,7 @@ def recent() -> Content | None:
     """
     if _last is None or _last.content.layers != directories():
         return None
-    is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
+    is_recent = time.monotonic() - _last.at < process_state.MAX_AGE_SECONDS
     return _last.content if is_recent else None
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from apps.manifest.json_text import parse_json
+from apps.manifest.markdown.front_matter import FrontMatterInvalid, read_front_matter
 from apps.manifest.markdown.skill_files import SKILL_FILE
 from apps.manifest.validation.json_document import document_problems
 
@@ -72,9 +73,24 @@ def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
     """
     if kind in ("tool", "toolset"):
         return object_of(text)
-    if not text.strip():
+    body = read_prompt(text)[1] if kind == "prompt" else text.strip()
+    if not body:
         raise ValueError("the file is empty.")
-    return {SKILL_FILE: text, **files} if kind == "skill" else text.strip()
+    return {SKILL_FILE: text, **files} if kind == "skill" else body
+
+
+def read_prompt(text: str) -> tuple[str, str]:
+    """Return a prompt's title, or "", and its text. The title is the only key of its front matter.
+    Other front matter is part of the text.
+    """
+    try:
+        found = read_front_matter(text)
+    except FrontMatterInvalid:
+        return "", text.strip()
+    title = found.values.get("title")
+    if not isinstance(title, str) or len(found.values) > 1:
+        return "", text.strip()
+    return title, found.body
 
 
 def object_of(text: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ OFFLINE_FILES = (
     "chat/styles/typeface.css",
     "chat/fonts/inter-latin.woff2",
     "chat/styles/elements.css",
+    "chat/styles/file-input.css",
     "chat/styles/selects.css",
     "chat/styles/icons.css",
     "chat/styles/layout.css",

@@ -1,5 +1,6 @@
 """The views for the sidebar: the conversation list, search, folders, and pinned applications."""
 
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -12,9 +13,11 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from apps.accounts.caller import Caller
+from apps.catalog.models import Application
 from apps.chat.file_views import check_length, with_json_errors
 from apps.chat.models import PinnedApplication
 from apps.chat.rail import content
+from apps.chat.templatetags.tiles import tile
 from apps.chat.visitors import find_application, find_conversation, visitor
 from apps.conversations import forks
 from apps.conversations.access import own, own_lasting, person_stream, record_denial, under
@@ -32,6 +35,7 @@ from apps.live.journal.notifications import announce_growth
 
 MOST_HITS = 20
 LONGEST_QUERY = 500
+LONGEST_DETAIL = 200
 
 
 @require_GET
@@ -129,9 +133,17 @@ def hand_over(request: HttpRequest, slug: str, conversation: UUID) -> HttpRespon
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":
-        return JsonResponse({"applications": handovers.successors(caller, found)})
+        offered = handovers.successors(caller, found)
+        return JsonResponse({"applications": [successor(one) for one in offered]})
     handovers.hand_over(caller, found, request.POST.get("application", ""))
     return read_state_response(caller, conversation)
+
+
+def successor(application: Application) -> dict[str, Any]:
+    detail = application.description[:LONGEST_DETAIL]
+    return {"slug": application.slug, "title": application.title, "detail": detail} | tile(
+        application
+    )
 
 
 @require_POST

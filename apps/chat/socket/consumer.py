@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils.translation import gettext
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts.caller import Caller
 from apps.chat.socket.frames import (
     AskFrame,
@@ -162,7 +162,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await self.open(sent)
             case AskFrame():
                 await read_only.check()
-                with request_ids.use_request_id(str(sent.id)):
+                with tracing.use_request_id(str(sent.id)):
                     await self.ask(sent)
             case StopFrame():
                 await self.stop()

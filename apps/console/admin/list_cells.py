@@ -1,6 +1,7 @@
 """Renders table cells with two lines, users' names or links, for lists in the admin."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
@@ -47,6 +48,7 @@ def row_links(links: Iterable[RowLink]) -> SafeString:
     return format_html('<span class="row-links">{}</span>', format_html_join("", link, shown))
 
 
+@lru_cache(maxsize=64)  # A list has the same icons in each row.
 def icon(name: str) -> SafeString:
     return render_to_string("chat/icon.html", {"name": name})
 

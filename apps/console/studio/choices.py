@@ -14,6 +14,7 @@ from apps.catalog.content.items import ItemKind
 from apps.catalog.content.layers import Content
 from apps.catalog.content.prompts import installed_prompts, prompt_of
 from apps.catalog.content.skills import installed_skills
+from apps.catalog.content.titles import title_of
 from apps.catalog.models import Application
 from apps.console.admin.connect.capability_fields import details, summary
 from apps.console.operator_rights import visible_applications
@@ -38,7 +39,7 @@ def choices_for(request: HttpRequest, application: Application) -> dict[str, Any
         "deployments": list(deployments()),
         "applications": list(other_applications(request, application)),
         "prompts": [
-            {"name": name, "text": text}
+            {"name": name, "title": title_of(content.items["prompt"][name]), "text": text}
             for name, text in sorted(installed_prompts(content).items())
         ],
         "skills": [

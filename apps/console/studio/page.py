@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -12,7 +11,6 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from apps.cases.from_runs import opening_messages, turns_of
-from apps.cases.models import Case
 from apps.catalog.application_files.models import managed_directory_of
 from apps.catalog.icons.values import COLOURS, tile_of
 from apps.catalog.models import Application
@@ -26,12 +24,11 @@ from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access_facts import access_data
 from apps.console.studio.connect import connect_data
+from apps.console.studio.panels import panel_urls
 from apps.console.studio.tool_cards import kinds_on_cards
 from apps.live.run_summary import RunSummary
 from apps.manifest.markdown.skill_files import TEXT_ENDINGS
 
-Facts = list[tuple[str, str]]
-MOST_VERSIONS = 20
 PAGES = (
     "choices",
     "check",
@@ -76,7 +73,8 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "urls": addresses(request, row),
         "access": access_data(request, row),
         "connect": connect_data(request, row),
-        "pages": {"general": general(request, row), **pages(request, row)},
+        "general": general(request, row),
+        "panels": panel_urls(request, row),
         "managed": managed_directory_of(row.pk),
         "replay": replayed_turns(request, row),
     }
@@ -160,52 +158,6 @@ def general(request: HttpRequest, row: Application) -> dict[str, Any]:
         (text, kept[name]) for name, text in (("clone", "Clone"), *LINKS.items()) if name in kept
     ]
     return {"facts": facts, "links": links}
-
-
-def version_facts(row: Application) -> Facts:
-    """Return a name and a description for each of the newest versions."""
-    found = []
-    for version in row.versions.select_related("author")[:MOST_VERSIONS]:
-        marks = [
-            *(("live",) if version.number == row.live_number else ()),
-            *(("withdrawn",) if version.withdrawn_at else ()),
-        ]
-        when = shown_time(version.published_at)
-        name = f"@{version.number}" + (f" ({', '.join(marks)})" if marks else "")
-        found.append((name, f"{version.note} · {version.who} · {when}"))
-    return found
-
-
-def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return links to the pages about the application that the user may see, each with facts."""
-    may = request.user.has_perm
-    versions = reverse("admin:catalog_application_versions", args=[row.pk])
-    links = [("Compare and restore versions", versions)]
-    found: dict[str, Any] = {"versions": {"facts": version_facts(row), "links": links}}
-    if may("cases.view_case"):
-        cases = reverse("admin:cases_case_changelist")
-        link = f"{cases}?{urlencode({'application__id__exact': row.pk})}"
-        count = Case.objects.filter(application=row.pk).count()
-        found["cases"] = {
-            "facts": [("Test cases", f"{count:,}")],
-            "links": [("All test cases", link)],
-        }
-    if may("runs.view_runsummary"):
-        rows = RunSummary.objects.filter(application=row.slug)
-        failed = rows.filter(status=RunSummary.Status.FAILED).count()
-        page = reverse("admin:runs_runsummary_changelist")
-        query = {"application": row.slug}
-        run_links = [("All runs", f"{page}?{urlencode(query)}")]
-        if failed:
-            only = urlencode({**query, "status": "failed"})
-            run_links.append(("Failed runs", f"{page}?{only}"))
-        facts = [("Runs", f"{rows.count():,}"), ("Failed", f"{failed:,}")]
-        found["runs"] = {"facts": facts, "links": run_links}
-    if may("insights.view_usagesum"):
-        by_day = urlencode({"by": "day", "application": row.slug})
-        url = f"{reverse('admin:insights_usagesum_changelist')}?{by_day}"
-        found["usage"] = {"facts": [], "links": [("Tokens, cost and callers", url)]}
-    return found
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:

@@ -30,11 +30,11 @@ AUTHORIZATIONS = (
     ("oauth", "Each user signs in (OAuth)"),
 )
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
-LOGINS = {"api_key": "name", "basic": "username"}
+LOGINS = {"api_key": ("name", "header"), "basic": ("username", "username")}
+"""The attribute and the form field that an authorization requires in addition to the credential."""
 CHOICES = {
     "authorization": {
-        kind: (*(("login",) if kind in LOGINS else ()), "secret", "credential")
-        for kind in CREDENTIALS
+        kind: (*LOGINS.get(kind, ())[1:], "secret", "credential") for kind in CREDENTIALS
     }
 }
 """The fields that the form shows only for certain authorizations."""
@@ -68,11 +68,18 @@ class RegisteredServerForm(forms.Form):
     authorization = forms.ChoiceField(
         choices=AUTHORIZATIONS, required=False, label="Authorization", widget=Select
     )
-    login = forms.CharField(
+    username = forms.CharField(
         max_length=200,
         required=False,
-        label="Username, or header name for the key",
-        widget=text_input(),
+        label="Username",
+        widget=text_input(autocomplete="off", spellcheck="false"),
+    )
+    header = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Header",
+        widget=text_input(placeholder="X-API-Key", spellcheck="false"),
+        help_text="The name of the request header that contains the key.",
     )
     secret = forms.ModelChoiceField(
         Secret.objects.order_by("name"),
@@ -109,8 +116,9 @@ class RegisteredServerForm(forms.Form):
         kind = cleaned.get("authorization", "")
         if kind in CREDENTIALS and not (cleaned.get("secret") or cleaned.get("credential")):
             self.add_error("credential", NO_CREDENTIAL)
-        if kind in LOGINS and not cleaned.get("login"):
-            self.add_error("login", "This field is required.")
+        _, field = LOGINS.get(kind, ("", ""))
+        if field and not cleaned.get(field):
+            self.add_error(field, "This field is required.")
         return cleaned
 
     @property
@@ -129,7 +137,8 @@ class RegisteredServerForm(forms.Form):
         kind, secret = typed["authorization"], typed["secret"]
         found = {"type": kind}
         if kind in LOGINS:
-            found[LOGINS[kind]] = typed["login"]
+            name, field = LOGINS[kind]
+            found[name] = typed[field]
         if kind in CREDENTIALS:
             found[CREDENTIALS[kind]] = {"$secret": secret.name} if secret else typed["credential"]
         return found

@@ -95,7 +95,7 @@ def card_of(
     kind = toolset["type"] if isinstance(toolset.get("type"), str) else ""
     names = tool_names(toolset, content)
     name = toolset_name(toolset)
-    shown = name or str(written.get("template_name") or "")
+    shown = toolset_title(toolset) or str(written.get("template_name") or "")
     own = tuple(one for one in failed if is_of(one.tool, kind, name, names))
     return ToolsetCard(shown, kind, about or about_of(written), names, own)
 
@@ -113,11 +113,18 @@ def about_of(written: Mapping[str, Any]) -> str:
         return ""
 
 
+def toolset_title(toolset: Mapping[str, Any]) -> str:
+    return text_of(toolset.get("title")) or toolset_name(toolset)
+
+
 def toolset_name(toolset: Mapping[str, Any]) -> str:
-    name = toolset.get("name")
-    if isinstance(name, dict):
-        return localize_text({str(key): str(text) for key, text in name.items()})
-    return name if isinstance(name, str) else ""
+    return text_of(toolset.get("name"))
+
+
+def text_of(written: Any) -> str:
+    if isinstance(written, dict):
+        return localize_text({str(key): str(text) for key, text in written.items()})
+    return written if isinstance(written, str) else ""
 
 
 def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] | None:

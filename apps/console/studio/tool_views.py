@@ -12,11 +12,18 @@ from apps.accounts.caller import bucket_of
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
+from apps.catalog.content.titles import title_of
 from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.models import Application
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.registered_servers import server_of_template
-from apps.console.studio.tool_cards import tool_name, tool_names, toolset_cards, toolset_name
+from apps.console.studio.tool_cards import (
+    text_of,
+    tool_name,
+    tool_names,
+    toolset_cards,
+    toolset_title,
+)
 from apps.console.studio.tool_sources.curl_command import read_curl
 from apps.console.studio.tool_sources.mcp_tools import server_tools
 from apps.console.studio.tool_sources.openapi import read_service
@@ -105,7 +112,7 @@ def described_toolsets(content: Content) -> Iterator[dict[str, Any]]:
             continue
         tools = item.value.get("tools") or ()
         yield {
-            "title": toolset_name(item.value) or template,
+            "title": toolset_title(item.value) or template,
             "description": describe_item(item),
             "kind": str(item.value.get("type") or ""),
             "tools": tool_names(item.value, content),
@@ -124,7 +131,7 @@ def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, A
             continue
         tool = {"type": "predefined-tool", "template_name": template}
         yield {
-            "title": template.replace("_", " "),
+            "title": title_of(item),
             "description": describe_item(item),
             "kind": kind,
             "tools": [tool_name(value, content)],
@@ -140,4 +147,4 @@ def describe_item(item: LayerItem) -> str:
     told = value.get("open_ai_tool")
     function = told.get("function") if isinstance(told, dict) else None
     words = value.get("description") or (function or {}).get("description") or ""
-    return toolset_name({"name": words})
+    return text_of(words)

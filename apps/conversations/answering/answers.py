@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async
 from django.conf import settings
 from django.utils import translation
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts.caller import Caller
 from apps.accounts.languages import accepted_language, language_of_stored_caller
 from apps.agent.events import Emit
@@ -279,7 +279,7 @@ class RunningAnswer:
         # Texts for models are in English, regardless of the user's language.
         with (
             translation.override(settings.LANGUAGE_CODE),
-            request_ids.use_request_id(self.started.run.request_id),
+            tracing.use_request_id(self.started.run.request_id),
         ):
             stored = self.supervisor.start(self.write())
             self.hub.hold(wake_viewers(self.hub.streams, self.person))

@@ -7,7 +7,7 @@ from functools import partial
 
 from channels.db import database_sync_to_async
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts.caller import Caller
 from apps.agent.events import TurnRestarted
 from apps.catalog.access import usable
@@ -62,7 +62,7 @@ def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
 
 async def resume_or_end(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
     """Resume a run whose lease this process holds. If this fails, end the run as failed."""
-    with request_ids.use_request_id(run.request_id):
+    with tracing.use_request_id(run.request_id):
         await resume(workspaces, hub, run)
 
 

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
 from apps.agent.taint import UNTRUSTED
 from apps.catalog.access import usable
+from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import lock
 from apps.conversations.asking.question_position import QuestionPosition
@@ -20,18 +22,12 @@ from apps.live import leases
 from apps.live.models import Run
 
 MOST_APPLICATIONS = 200
-LONGEST_DETAIL = 200
 
 
-def successors(caller: Caller, conversation: Conversation) -> list[dict[str, str]]:
-    """Return the slug, title and description of each application that can continue the
-    conversation.
-    """
+def successors(caller: Caller, conversation: Conversation) -> QuerySet[Application]:
+    """Return the applications that can continue the conversation."""
     rows = usable(caller).exclude(pk=conversation.application_id or 0)
-    return [
-        {"slug": row.slug, "title": row.title, "detail": row.description[:LONGEST_DETAIL]}
-        for row in rows.only("slug", "title", "description")[:MOST_APPLICATIONS]
-    ]
+    return rows.only("slug", "title", "description", "icon")[:MOST_APPLICATIONS]
 
 
 def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:

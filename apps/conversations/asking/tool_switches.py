@@ -35,7 +35,7 @@ def tool_switches(manifest: Manifest, locale: str = "en") -> list[ToolSwitch]:
         if is_switched(toolset) and toolset.label not in found and len(found) < MOST_SWITCHES:
             found[toolset.label] = ToolSwitch(
                 toolset.label,
-                localize_text(toolset.name, locale),
+                localize_text(toolset.shown_name, locale),
                 localize_text(toolset.description or "", locale),
                 toolset.user_switch == "on",
             )

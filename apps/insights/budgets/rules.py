@@ -10,7 +10,6 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from apps.accounts.caller import bucket_of, personal_bucket
-from apps.aged_cache import AgedCache
 from apps.agent.events import ModelUsage
 from apps.agent.meter import CANCELLED, ModelCallReport
 from apps.agent.model import ModelRequest
@@ -19,7 +18,7 @@ from apps.insights.budgets.models import LONGEST_HOLDER, Budget, in_parts
 from apps.insights.budgets.windows import WindowSpan, window_at
 from apps.insights.call_rows import at, caller_kind, text
 from apps.insights.meter import RunMeter
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 
 zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
@@ -184,9 +183,6 @@ def holders_of(meter: RunMeter) -> Iterator[Holder]:
         yield Holder("run", meter.run.hex, text(meter.chain[0]))
     for name in meter.chain:
         yield Holder("application", text(name), text(name))
-
-
-on_reset(_logged.clear)
 
 
 def usage_amount(

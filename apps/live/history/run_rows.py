@@ -19,7 +19,7 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncHour
 from django.utils import timezone
 
-from apps import request_ids
+from apps import tracing
 from apps.accounts.legal_holds import holds
 from apps.agent.events import ModelUsage
 from apps.agent.ledger import Step
@@ -64,7 +64,7 @@ class RunFigures:
     team: int | None = None
     status: str = RunSummary.Status.RUNNING
     error_reference: str = ""
-    request_id: str = field(default_factory=request_ids.current)
+    request_id: str = field(default_factory=tracing.request_id)
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
     """The run's ID. It is not a secret, so it needs no cryptographic random numbers."""
     started_at: datetime = field(default_factory=partial(datetime.now, UTC))

@@ -18,7 +18,6 @@ from django.db.models import Exists, Model, OuterRef, Q
 from django.utils import timezone
 
 from apps.accounts.legal_holds import holds
-from apps.aged_cache import AgedCache
 from apps.catalog.credentials.masking import seal_of
 from apps.insights.meter import KeptRequest
 from apps.live.events import storable_value
@@ -28,6 +27,7 @@ from apps.live.run_summary import LONGEST_NAME, RunSummary
 from apps.live.sent_request_rows import DIGEST_CHARACTERS, SentPart, SentRequestRow
 from apps.manifest.secrets import HIDDEN, reads_as_credential
 from apps.old_rows import AT_ONCE
+from apps.process_state import AgedCache
 
 Values = tuple[Any, ...]
 Members = list[list[Any]]

@@ -24,7 +24,7 @@ from apps.accounts.client_address import network_of
 from apps.agent.events import ModelUsage
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import RateLimitReached, TooManyRuns
-from apps.workspace.egress.per_loop import loop_object
+from apps.process_state import loop_object
 
 if TYPE_CHECKING:
     from apps.live.limits.rate_counts import RateCounts

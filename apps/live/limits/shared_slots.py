@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from apps import redis_clients
 from apps.errors import TooManyRuns
-from apps.workspace.egress.per_loop import loop_object
+from apps.process_state import loop_object
 
 logger = logging.getLogger(__name__)
 

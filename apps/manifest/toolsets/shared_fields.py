@@ -22,6 +22,10 @@ class ToolSetFields(Node):
         type: str
         name: Localized
 
+    title: Localized | None = None
+    """The title that users see instead of the name, in steps and in the switches of the message
+    box: one text, or one text per language as in `name`. Null: the name.
+    """
     description: Localized | None = None
     """The purpose of the toolset: one text, or one text per language as in `name`. The model uses
     the description to select toolsets when it searches for tools or starts a sub-agent.
@@ -45,6 +49,11 @@ class ToolSetFields(Node):
     def label(self) -> str:
         """Return the name of the toolset for reports, or "" if it has none."""
         return localize_text(self.name)
+
+    @property
+    def shown_name(self) -> Localized:
+        """Return the title, or else the name."""
+        return self.title or self.name
 
     @property
     def origin(self) -> str:

@@ -13,7 +13,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from apps import request_ids
+from apps import tracing
 from apps.outages import Pauses
 from apps.tasks.chore_task import enqueue_chore
 from apps.tasks.embedded.backend import enqueued, unpaused
@@ -108,7 +108,7 @@ class EmbeddedWorker:
                 self.next_chores[chore.work] = next_time(chore.interval, now)
 
     async def work(self, row: QueuedJob) -> None:
-        request_ids.begin(f"job-{row.pk}")
+        tracing.begin_request(f"job-{row.pk}")
         try:
             await self.run_job(row)
         except DatabaseError as error:

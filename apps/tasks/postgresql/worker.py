@@ -15,7 +15,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy
 from psycopg_pool import PoolTimeout
 
-from apps import request_ids
+from apps import tracing
 from apps.outages import Pauses
 from apps.tasks.chore_task import task_of
 from apps.tasks.failures import give_up, record_failure, record_lost
@@ -107,7 +107,7 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
         kwargs: Mapping[str, Any] | None = None,
         timestamp: int = 0,  # An argument that Procrastinate adds to chores.
     ) -> None:
-        request_ids.begin(f"job-{context.job.id}")
+        tracing.begin_request(f"job-{context.job.id}")
         try:
             if await threads.call(is_paused, kind_of(task.key, context.job.lock)):
                 raise NotStarted(PAUSED_QUEUE)

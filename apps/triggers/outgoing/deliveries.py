@@ -7,11 +7,10 @@ from typing import Any
 from django.db import transaction
 
 from apps.accounts.teams import teams_of
-from apps.aged_cache import AgedCache
 from apps.catalog.access import accessible_rows
 from apps.catalog.models import Application, Role
 from apps.live.listeners import RunNews
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
@@ -38,12 +37,6 @@ class SubscriptionFilter:
 
 
 _filters = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
-
-
-@on_reset
-def forget_subscriptions() -> None:
-    """Clear the cached subscriptions. Tests call this after they roll back the rows."""
-    _filters.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:

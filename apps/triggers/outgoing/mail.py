@@ -18,12 +18,11 @@ from django.utils.translation import gettext, gettext_lazy
 from apps.accounts.caller import owner_ids
 from apps.accounts.models import NoticeSettings
 from apps.accounts.preferences import preferences_of
-from apps.aged_cache import AgedCache
 from apps.conversations.models import Conversation
 from apps.live.doors import STORED_DOORS
 from apps.live.listeners import RunNews
 from apps.live.models import Run
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
@@ -36,12 +35,6 @@ OUTCOMES = {
     RunEvent.WAITING: gettext_lazy("“{title}” is waiting for you"),
 }
 _mail_wanted = AgedCache[str, str](1)
-
-
-@on_reset
-def forget_preferences() -> None:
-    """Clear the cached email preferences. Tests call this after they roll back the rows."""
-    _mail_wanted.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from apps.accounts.caller import Caller
-from apps.aged_cache import AgedCache
 from apps.errors import ServiceFailed
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import Core, encode_path
 from apps.workspace.dial.wire import mapping
@@ -23,7 +22,6 @@ _cache = AgedCache[tuple[str, str], Mapping[str, Any]](256)
 """The cached documents, by Core and encoded name. Only responses to requests with a key that was
 created for the application are cached.
 """
-on_reset(_cache.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:

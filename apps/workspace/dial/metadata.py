@@ -11,10 +11,9 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.aged_cache import AgedCache
 from apps.errors import DeploymentNotFound, ServiceFailed, Unsupported
 from apps.manifest.names import localize_text
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.dial.calls import Calls
 from apps.workspace.dial.core import path_segment
 from apps.workspace.dial.failures import CoreRefused
@@ -45,7 +44,6 @@ _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
 """The cached technical facts. The key is Core's URL, the application of the caller's API key, and
 the deployment's ID.
 """
-on_reset(_facts.clear)
 
 
 @dataclass(frozen=True, slots=True)

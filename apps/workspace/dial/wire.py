@@ -13,9 +13,9 @@ import msgspec
 
 from apps import tracing
 from apps.errors import ServiceFailed
+from apps.process_state import loop_object
 from apps.workspace.dial.core import Core
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import URL, Request
 from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedResponse, StreamTransport
 

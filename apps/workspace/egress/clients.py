@@ -25,9 +25,9 @@ from httpx import Response as Response
 from httpx import Timeout as Timeout
 from httpx import TimeoutException as TimeoutException
 
+from apps.process_state import loop_object
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import HttpxTransport
-from apps.workspace.egress.per_loop import loop_object
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0

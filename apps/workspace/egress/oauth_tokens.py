@@ -12,10 +12,10 @@ import msgspec
 
 from apps.errors import EgressRefused, ToolError
 from apps.manifest.toolsets.authorizations import ClientIdSecretAuthorization
+from apps.process_state import loop_object
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, TimeoutException, find_client
 from apps.workspace.egress.headers import header_value_problem
-from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal

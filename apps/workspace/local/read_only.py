@@ -9,14 +9,12 @@ import time
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
-from apps import aged_cache
-from apps.aged_cache import AgedCache
+from apps import process_state
 from apps.errors import ReadOnly
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.local.installation import ROW, Installation, register_process
 
 _known = AgedCache[int, bool]()
-on_reset(_known.clear)
 
 
 def switch(*, on: bool) -> None:
@@ -28,7 +26,7 @@ def switch(*, on: bool) -> None:
 
 
 def is_on() -> bool:
-    known = _known.get(ROW, aged_cache.MAX_AGE_SECONDS)
+    known = _known.get(ROW, process_state.MAX_AGE_SECONDS)
     if known is None:
         asked_at = time.monotonic()
         known = look()
@@ -37,7 +35,7 @@ def is_on() -> bool:
 
 
 async def is_on_async() -> bool:
-    return bool(await _known.renewed(ROW, aged_cache.MAX_AGE_SECONDS, look_async))
+    return bool(await _known.renewed(ROW, process_state.MAX_AGE_SECONDS, look_async))
 
 
 async def check() -> None:

@@ -10,9 +10,9 @@ from django.conf import settings
 
 from apps import tracing
 from apps.errors import EgressRefused, ServiceFailed
+from apps.process_state import loop_object
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.headers import retry_after
-from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL, TimeoutException
 from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import ResponseTooLarge, StreamedResponse, StreamTransport

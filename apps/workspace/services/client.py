@@ -13,9 +13,8 @@ from apps import tracing
 from apps.errors import BadRequest
 from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
-from apps.process_state import on_reset
+from apps.process_state import loop_object, on_reset
 from apps.workspace.egress.guard import Trust
-from apps.workspace.egress.per_loop import loop_object
 from apps.workspace.egress.sdk_clients import URL
 from apps.workspace.egress.transport import HttpEndpoint, Limits, StreamedResponse, StreamTransport
 from apps.workspace.services.failures import failure_of_refusal

@@ -11,10 +11,10 @@ from uuid import uuid4
 
 from django.conf import settings
 
+from apps import process_state
 from apps.live.process.health import channel_layer_delivers
 from apps.redis_clients import blocking_client
-from apps.workspace.egress import per_loop
-from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
+from apps.workspace.local.deployments.fallbacks import breaker_store, key_of_row
 from apps.workspace.local.deployments.found_deployments import FoundDeployment, read_row
 from apps.workspace.local.deployments.probes import probe_deployment
 from apps.workspace.local.files.storage import storage as file_storage
@@ -143,6 +143,6 @@ def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         try:
             return await work()
         finally:
-            await per_loop.close()
+            await process_state.close_loop_objects()
 
     return asyncio.run(working())

@@ -9,6 +9,7 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core import mail
+from django.template.loader import render_to_string
 from django.test import Client
 
 pytestmark = pytest.mark.django_db
@@ -182,3 +183,15 @@ def test_the_confirmed_address_of_somebody_else_cannot_be_taken(client_of_grace,
 
     grace.refresh_from_db()
     assert grace.email == ADDRESS
+
+
+@pytest.mark.parametrize("page", ["verification_sent", "verified_email_required"])
+def test_pages_about_the_confirmation_of_an_address_name_who_helps(rf, grace, page):
+    request = rf.get("/")
+    request.user, request.session = grace, {}
+
+    shown = render_to_string(f"account/{page}.html", request=request)
+
+    assert "Confirm your email address" in shown
+    assert "ask an administrator" in shown
+    assert "contact us" not in shown

@@ -17,7 +17,7 @@ def test_an_item_is_overridden_previewed_compared_and_reset(admin_page: Page):
     page = admin_page
     page.goto("/admin/catalog/contentitem/?q=gpt")
     assert barriers(page) == []
-    page.get_by_role("link", name="gpt_prompt").click()
+    page.get_by_role("link", name="GPT prompt").click()
     page.get_by_role("link", name="Override").click()
     text = page.locator("textarea[name=text]")
     text.fill("Be <b>brief</b> on {today}.")

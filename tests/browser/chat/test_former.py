@@ -13,7 +13,7 @@ from tests.browser.chat.test_demo import question, wait_for_answer
 from tests.browser.conftest import barriers, open_more
 from tests.sites.serving import Site
 
-ENDED = "was deleted. You can still read, download or delete this conversation, but you can’t continue it."
+ENDED = "is no longer available. You can still read, download or delete this conversation, or continue it in another app."
 CREATE = """
 from apps.catalog.models import Application
 manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}

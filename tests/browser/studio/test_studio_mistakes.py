@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import barriers, pick
+from tests.browser.studio.sources import source
 from tests.sites.serving import Site, free_port
 
 pytestmark = pytest.mark.usefixtures("demo_model")
@@ -109,14 +110,14 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
     tool.get_by_label("Name", exact=True).fill("find")
     expect(tool.get_by_text("the model would see a second tool named 'shop_find'")).to_be_visible()
 
-    page.get_by_role("button", name="Another application", exact=True).click()
+    source(page, "Another application")
     pick(page, "Deployment", "Asks back")
     page.get_by_role("button", name="Add", exact=True).click()
     loop = page.locator("[data-tool='asks-back']")
     loop.get_by_text("(1 error)").click()
     expect(loop.get_by_text("breaks → asks-back → breaks")).to_be_visible()
 
-    page.get_by_role("button", name="An MCP server", exact=True).click()
+    source(page, "MCP server")
     page.get_by_label("Server URL").last.fill(f"http://127.0.0.1:{free_port()}/mcp")
     page.get_by_role("button", name="Connect").click()
     expect(page.get_by_text("the server cannot be reached. Check the URL")).to_be_visible()

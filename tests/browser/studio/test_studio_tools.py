@@ -9,6 +9,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import barriers, pick
 from tests.browser.studio.parcels import parcel_service
+from tests.browser.studio.sources import source
 from tests.capabilities.mcp.servers import serving_apart
 from tests.sites.serving import Site
 
@@ -34,10 +35,6 @@ def studio(admin_page: Page, site: Site) -> Iterator[Page]:
     admin_page.goto(f"{site.url}/admin/catalog/application/{numbers[0]}/studio/#tools")
     yield admin_page
     site.shell("Application.objects.filter(pk__in=numbers).delete()", numbers=numbers)
-
-
-def source(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name, exact=True).press("Enter")
 
 
 def add(page: Page, count: int, button: str = "Add these tools") -> None:
@@ -78,19 +75,19 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
     page = studio
     failed_once(site, "tools-here", "Parcels_find_parcel")
     with parcel_service() as service, serving_apart("http") as server:
-        source(page, "An OpenAPI document")
+        source(page, "OpenAPI document")
         page.get_by_label("Document URL").fill(f"{service}/openapi.json")
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 1)
 
-        source(page, "A curl command")
+        source(page, "curl command")
         page.get_by_role("textbox", name="Command").fill(
             "curl 'https://api.example.com/v1/rates?of=NOK'"
         )
         page.get_by_role("button", name="Read").press("Enter")
         add(page, 2, "Add this tool")
 
-        source(page, "An MCP server")
+        source(page, "MCP server")
         page.get_by_label("Server URL").last.fill(server)
         page.get_by_role("button", name="Connect").press("Enter")
         page.get_by_role("button", name="None", exact=True).press("Enter")
@@ -99,7 +96,7 @@ def test_tools_come_from_every_source_and_stay_as_they_were_changed(studio: Page
         add(page, 3)
         expect(page.locator("[data-toolset='2']")).to_contain_text("MCP server · 1 tool")
 
-        source(page, "Predefined")
+        source(page, "Predefined toolset")
         page.get_by_role("button", name="Add Weather").first.press("Enter")
         expect(page.locator("[data-toolset]")).to_have_count(4)
 

@@ -116,9 +116,11 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
         photograph(phone, "scheduled-dark-390")
 
     page.reload()
-    page.get_by_role("button", name="Pause Weather report").click()
+    page.get_by_role("button", name="More: Weather report").click()
+    page.get_by_role("button", name="Pause").click()
     expect(page.get_by_text("You paused this schedule.")).to_be_visible()
     photograph(page, "scheduled-light")
-    page.get_by_role("button", name="Delete Weather report").click()
+    page.get_by_role("button", name="More: Weather report").click()
+    page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
     assert problems == []

@@ -2,7 +2,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.workspace.local.tools import mcp_servers
 from tests.capabilities.mcp.servers import serving_apart
 
 
@@ -19,8 +18,5 @@ def sse_url() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def loopback_may_be_contacted(settings) -> Iterator[None]:
+def loopback_may_be_contacted(settings) -> None:
     settings.PRIVATE_NETWORK_ALLOWLIST = ["127.0.0.1"]
-    mcp_servers.forget_servers()
-    yield
-    mcp_servers.forget_servers()

@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async
 
 from apps.capabilities.mcp.sessions import processes
 from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
-from apps.workspace.egress.per_loop import forget_object
+from apps.process_state import forget_object
 from apps.workspace.local.models import McpServer
 from apps.workspace.local.tools import mcp_servers
 from tests.sites.fork_server import fork_server
@@ -88,7 +88,7 @@ async def register(*arguments: str, name: str = "local", **fields: Any) -> None:
         row.full_clean()
         row.save()
 
-    mcp_servers.forget_servers()
+    mcp_servers._cache.clear()
     await database_sync_to_async(save)()
 
 

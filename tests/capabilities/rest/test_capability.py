@@ -197,6 +197,20 @@ async def test_the_stage_tells_the_toolset_and_the_tool_or_the_function_alone():
     assert titles == ["Calling look_up", "Shop · look_up"]
 
 
+async def test_the_stage_shows_the_title_of_the_toolset_instead_of_its_name():
+    events: list[Event] = []
+    async with serving(json_reply("{}")) as service:
+        titled = tool_set(tool(f"{service.url}/a"), name="shop") | {"title": "Shop desk"}
+
+        async with opened(rest, manifest(titled)) as contribution:
+            (item,) = contribution.tools
+            await use(item, events.append)
+
+    assert item.spec.name == "shop_look_up"
+    titles = [event.title for event in events if isinstance(event, StageOpened)]
+    assert titles == ["Shop desk · look_up"]
+
+
 @proves("10.1")
 async def test_parallel_calls_of_one_toolset_are_told_apart():
     events: list[Event] = []

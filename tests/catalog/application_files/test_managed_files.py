@@ -31,7 +31,7 @@ manifest:
 def directory(tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     Deployment.objects.create(deployment_id="demo", display_name="Demo", provider="demo")
     settings.CONTENT_PATHS = [str(tmp_path)]
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     managed_files.forget_files()
     put(tmp_path, TRAVEL)
     return tmp_path

@@ -137,7 +137,7 @@ def touch(path: Path) -> None:
 @proves("m4.2")
 @pytest.mark.django_db
 def test_content_is_read_again_when_a_file_has_changed(tmp_path, settings, monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = write(tmp_path, tool__a={"x": 1})
     before = installed_content()
     assert installed_content() is before

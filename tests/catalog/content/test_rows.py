@@ -32,7 +32,7 @@ def make(kind: str, name: str, text: str, **fields: Any) -> ContentItem:
 
 @pytest.fixture
 def layer(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = write(tmp_path / "built in", prompt__polite="Be polite.")
     settings.PREDEFINED_EXTRA_PATHS = []
     return tmp_path
@@ -135,7 +135,7 @@ def test_a_look_costs_one_query_and_a_recent_one_none(layer, monkeypatch):
     installed_content()
     with CaptureQueriesContext(connection) as looking:
         installed_content()
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     with CaptureQueriesContext(connection) as recent:
         installed_content()
     expire_content()

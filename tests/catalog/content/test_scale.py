@@ -26,7 +26,7 @@ LIST = "/admin/catalog/contentitem/"
 
 @pytest.fixture
 def client(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Client:
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 600.0)
     tools = {f"tool__t{n}": rest_tool(f"t{n}", type="restapi-tool") for n in range(500)}
     sets = {
         f"toolset__s{n}": rest_tools({"template_name": f"t{n}"}, name=f"S{n}") for n in range(500)

@@ -235,7 +235,7 @@ def test_what_is_too_long_is_refused_with_advice(ada, trip, monkeypatch):
 
 def test_strangers_read_only_where_the_operator_allows_it(ada, grace, trip, settings, monkeypatch):
     settings.SHARES_FOR_ANYONE = True
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     client, stranger = signed_in(ada), Client()
     assert client.get(f"{address_of(trip)}shares/").json()["anyone"] is True
     people, anyone = share(client, trip), share(client, trip, audience="anyone")

@@ -119,7 +119,7 @@ def test_the_page_tells_about_the_application_and_links_what_can_be_done_with_it
     row = make_application()
     viewer = browser_of(staff_account("vera", "view_application", "see_all_applications"))
 
-    general = page_data(admin_client, row)["pages"]["general"]
+    general = page_data(admin_client, row)["general"]
 
     place = f"/admin/catalog/application/{row.pk}"
     assert general["facts"][0] == ("Revision", "1")
@@ -130,7 +130,7 @@ def test_the_page_tells_about_the_application_and_links_what_can_be_done_with_it
         ("History of changes", f"{place}/history/"),
         ("Attached files", f"{place}/files/"),
     ]
-    assert [name for name, _ in page_data(viewer, row)["pages"]["general"]["links"]] == [
+    assert [name for name, _ in page_data(viewer, row)["general"]["links"]] == [
         "Export",
         "History of changes",
         "Attached files",

@@ -31,7 +31,7 @@ def registered() -> Any:
 
 
 def test_a_server_is_registered_and_its_credential_becomes_a_secret_for_it_alone(admin_client):
-    sent = typed(authorization="api_key", login="X-Desk", credential="k-012345")
+    sent = typed(authorization="api_key", header="X-Desk", credential="k-012345")
     answer = admin_client.post(PAGE, {**sent, "description": "Finds tickets."})
 
     secret = Secret.objects.get()
@@ -58,7 +58,8 @@ def test_what_cannot_be_registered_is_told_at_its_field(admin_client):
         return list(admin_client.post(PAGE, typed(**changes)).context["form"].errors)
 
     assert errors(authorization="bearer") == ["credential"]
-    assert errors(authorization="basic", credential="abcdef") == ["login"]
+    assert errors(authorization="basic", credential="abcdef") == ["username"]
+    assert errors(authorization="api_key", credential="abcdef", username="a") == ["header"]
     assert errors(name="duckduckgo") == errors(name="no name") == ["name"]
     assert errors(url="ftp://desk") == ["url"]
     assert not ContentItem.objects.exists()

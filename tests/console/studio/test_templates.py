@@ -23,9 +23,8 @@ from apps.catalog.models import Application
 from apps.catalog.versions.states import ApplicationState, application_state
 from apps.console.studio.templates import make_of_template
 from apps.live.hub import Hub
-from apps.workspace.egress.per_loop import forget_object
+from apps.process_state import forget_object
 from apps.workspace.local.files import files
-from apps.workspace.local.tools import mcp_servers
 from tests.catalog.rows import make_application, make_deployment, make_operator
 from tests.chat.scripts import settled
 from tests.console.pages import words
@@ -42,7 +41,6 @@ def operator(settings: Any, live_server: Any, monkeypatch: pytest.MonkeyPatch) -
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["localhost"]
     monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
-    mcp_servers.forget_servers()
     import_directories(settings.PREDEFINED_DIR)
     return make_operator()
 

@@ -15,7 +15,7 @@ from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
 from apps.catalog.models import Application
 from apps.console.studio.tool_sources import source_texts
 from apps.insights.models import ToolUse
-from apps.workspace.egress.per_loop import forget_object
+from apps.process_state import forget_object
 from tests.capabilities.mcp.servers import serving_apart
 from tests.catalog.rows import make_application, make_operator, manifest_with
 from tests.console.pages import staff

@@ -96,7 +96,8 @@ def test_what_was_chosen_ends_and_the_old_address_leads_to_the_new_one():
     told = client.post(f"{address}go-on/", {"application": ships.slug})
     old = client.get(address)
 
-    assert {"slug": ships.slug, "title": "Ships", "detail": ""} in offered
+    found = next(one for one in offered if one["slug"] == ships.slug)
+    assert (found["title"], found["detail"], found["letters"]) == ("Ships", "", "S")
     assert trains.slug not in {one["slug"] for one in offered}
     now = f"/chat/{ships.slug}/{row.pk}/"
     assert told.json()["conversation"]["address"] == now

@@ -246,7 +246,7 @@ async def test_a_queue_whose_process_died_is_gone_on_with_by_one_other():
 
 
 async def test_a_message_that_cannot_be_asked_says_why_and_holds_the_others(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     async with scene() as on:
         it = await typing(on)
         await it.send("Two?")

@@ -56,6 +56,14 @@ def test_the_switches_have_texts_in_the_language_of_the_user(application):
     ]
 
 
+def test_a_switch_shows_the_title_of_its_toolset_and_keeps_the_name():
+    sets = [toolset("ddg", title={"en": "Search", "de": "Suche"}, user_switch="on")]
+    store_application(slug="search", title="Search", manifest={**MANIFEST, "tool_sets": sets})
+    manifest = async_to_sync(resolve_application)("search").manifest
+
+    assert [(one.name, one.title) for one in tool_switches(manifest, "de")] == [("ddg", "Suche")]
+
+
 @pytest.mark.parametrize(
     ("chosen", "names"),
     [

@@ -18,7 +18,7 @@ from apps.live.hub import Hub
 from apps.live.interactions import submit_answer
 from apps.live.journal import committer
 from apps.live.models import Interaction, Run
-from apps.workspace.egress.per_loop import forget_object
+from apps.process_state import forget_object
 from tests.capabilities.mcp.servers import HERE, nothing_left_over, over_http, serving_apart
 from tests.chat.scripts import MANIFEST, Scene, Tab, scene, settled
 from tests.conversations.answering.test_processes import layer as layer

@@ -150,7 +150,7 @@ async def test_a_changed_call_is_approved_in_another_process_and_every_tab_is_to
 
 @pytest.mark.usefixtures("desk")
 async def test_an_answer_that_waited_costs_what_was_spent_before_and_after(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     await sync_to_async(price)("paced", input=1_000)
     async with waiting(counts(5, 0)) as it:
         await it.tab.send_json_to(it.answering({"outcome": "approved"}))

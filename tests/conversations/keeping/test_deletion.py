@@ -128,8 +128,8 @@ def test_the_owner_finds_reads_downloads_and_deletes_it(django_capture_on_commit
     assert f'href="{address}"' in start.text
     assert (page.status_code, rows) == (200, [(str(conversation.pk), "Where to?")])
     assert page.context["ended"] == (
-        "The app “Travel” was deleted. You can still read, download or delete this conversation, but "
-        "you can’t continue it."
+        "The app “Travel” is no longer available. You can still read, download or delete this conversation, or "
+        "continue it in another app."
     )
     assert "To Oslo." in download.text
     assert [found["name"] for found in listed] == ["weather.csv"]
@@ -297,7 +297,7 @@ async def test_the_socket_shows_it_and_refuses_to_continue():
 
     assert (opened["type"], text_of(frames)) == ("conversation.opened", "12 degrees")
     assert (refusal["type"], refusal["code"]) == ("error", "application_deleted")
-    assert refusal["text"].startswith("The app “Travel” was deleted.")
+    assert refusal["text"].startswith("The app “Travel” is no longer available.")
     assert await Run.objects.acount() == 1
 
 
@@ -335,7 +335,7 @@ async def test_an_answer_that_is_being_written_is_ended_and_kept():
 @pytest.mark.django_db(transaction=True)
 async def test_no_conversation_begins_with_an_application_that_was_just_deleted(monkeypatch):
     """A resolved application is cached for a moment, in which the row may be deleted."""
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 60)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 60)
     async with scene() as on:
         await resolve_application(on.application.slug)
         await Application.objects.filter(pk=on.application.pk).adelete()

@@ -177,7 +177,7 @@ def price(name: str, **amounts: Any) -> None:
 @proves("R-28")
 @pytest.mark.django_db
 async def test_the_cost_of_an_answer_is_that_of_its_rows(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     await sync_to_async(price)("paced", input=3, output=15, per_call=Decimal("0.01"))
     async with open_tab() as (on, tab):
         frames = await tab.exchange("Time?", says("Noon."), counts(1234, 56))
@@ -239,7 +239,7 @@ def test_an_application_can_name_each_figure_of_the_installation():
 
 @pytest.mark.django_db
 async def test_an_answer_that_is_stopped_in_the_middle_tells_no_cost(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
     await sync_to_async(price)("paced", input=3)
     async with open_tab() as (on, tab):
         on.model.put(says("It is"))

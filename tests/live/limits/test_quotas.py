@@ -19,7 +19,7 @@ from apps.errors import RateLimitReached
 from apps.live.limits.quotas import Rate, RemainingRate, admit_request, rates_of, spend
 from apps.live.limits.rate_counts import RateCounts
 from apps.manifest.features.features import Features, RateLimits
-from apps.workspace.egress.per_loop import loop_object
+from apps.process_state import loop_object
 from tests.services import absence
 from tests.sites.serving import free_port
 

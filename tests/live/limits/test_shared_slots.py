@@ -16,7 +16,7 @@ from apps.errors import TooManyRuns
 from apps.live.limits import shared_slots
 from apps.live.limits.quotas import NOTHING, OF_APPLICATION, OF_CALLER, RunSlots
 from apps.live.limits.shared_slots import KEY, Limit, SharedSlots
-from apps.workspace.egress.per_loop import forget_object, loop_object
+from apps.process_state import forget_object, loop_object
 from tests.services import absence
 
 PATIENCE = 60.0

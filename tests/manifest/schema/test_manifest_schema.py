@@ -59,10 +59,11 @@ DIFFERENCES = {
     # An addition: a server's instructions are untrusted, so a manifest has to enable them.
     "MCPToolSet.properties.server_instructions": "ours only",
     "DialMCPToolSet.properties.server_instructions": "ours only",
-    # An addition: users turn toolsets on and off on the chat page.
+    # Additions: users see the title, and turn toolsets on and off on the chat page.
     **{
-        f"{name}ToolSet.properties.user_switch": "ours only"
+        f"{name}ToolSet.properties.{field}": "ours only"
         for name in ("Deployment", "DialApp", "DialMCP", "Internal", "MCP", "RestApi")
+        for field in ("title", "user_switch")
     },
     # Additions: the meaning of a server's results, if they contain it in words or in another form.
     **{

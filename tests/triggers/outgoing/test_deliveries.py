@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django.fixtures import Settings
 
+from apps import process_state
 from apps.agent.progress import Progress
 from apps.catalog.models import Application, Grant, Role
 from apps.conversations.models import Conversation
@@ -29,7 +30,6 @@ from apps.triggers.old_deliveries import delete_old
 from apps.triggers.outgoing import attempts as delivery_attempts
 from apps.triggers.outgoing import deliveries
 from apps.triggers.webhook_secrets import new_secret, renew_signing, signing_secrets
-from apps.workspace.egress import per_loop
 from apps.workspace.local import read_only
 from tests.catalog.rows import make_application
 from tests.chat.scripts import MANIFEST, Scene, scene, settled
@@ -55,7 +55,7 @@ def make_subscription(url: str, **fields: Any) -> Subscription:
     owner = fields.pop("owner", None) or User.objects.create_superuser(f"boss-{url[-12:]}")
     given = {"events": [str(event) for event in RunEvent], "secret": new_secret(), **fields}
     row: Subscription = Subscription.objects.create(name="Orders", url=url, owner=owner, **given)
-    deliveries.forget_subscriptions()
+    deliveries._filters.clear()
     return row
 
 
@@ -84,7 +84,7 @@ async def ended(
 
 async def sent_once() -> None:
     await run_waiting_jobs()
-    await per_loop.close()
+    await process_state.close_loop_objects()
 
 
 async def only() -> Delivery:
@@ -345,7 +345,7 @@ def test_a_subscription_whose_owner_is_gone_is_told_nothing():
     application = make_application("mine", owner=owner)
     make_subscription("http://127.0.0.1:1/a", owner=owner, application=application)
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    deliveries.forget_subscriptions()
+    deliveries._filters.clear()
 
     deliveries.note_runs([news("mine")])
 

@@ -50,7 +50,7 @@ def letters(mailbox: Path) -> list[str]:
 def person(**fields: Any) -> User:
     user = User.objects.create_user("ada", "ada@example.org")
     NoticeSettings.objects.create(user=user, **{"sends_mail": True, **fields})
-    mail.forget_preferences()
+    mail._mail_wanted.clear()
     return user
 
 

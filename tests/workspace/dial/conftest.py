@@ -35,7 +35,7 @@ def wait(monkeypatch) -> Callable[[float], None]:
         nonlocal waited
         waited += seconds
         clock = SimpleNamespace(monotonic=lambda: time.monotonic() + waited)
-        monkeypatch.setattr("apps.aged_cache.time", clock)
+        monkeypatch.setattr("apps.process_state.time", clock)
 
     return wait
 

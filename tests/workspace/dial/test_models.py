@@ -6,12 +6,12 @@ from contextlib import aclosing
 
 import pytest
 
+from apps import process_state
 from apps.agent.events import AttachmentAdded, ModelUsage, StateSaved, TextDelta, Usage
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.model import ModelRequest
 from apps.errors import CallsItself, DeploymentNotFound, ModelFailed
 from apps.runs.failures import failure
-from apps.workspace.egress import per_loop
 from tests.capabilities.service import Reply
 from tests.contract import proves
 from tests.dial_core.core import KEY
@@ -225,7 +225,7 @@ async def test_the_key_goes_to_core_alone(settings, fake):
 
 def things():
     """Return the names of all objects that the running loop holds."""
-    return set(per_loop._stores[asyncio.get_running_loop()][0])
+    return set(process_state._stores[asyncio.get_running_loop()][0])
 
 
 @proves("G-60")

@@ -14,12 +14,12 @@ from apps.errors import ModelFailed, ServiceFailed
 from apps.workspace.dial import failures as core_failures
 from apps.workspace.dial.calls import may_repeat
 from apps.workspace.egress.clients import ConnectError, find_client
-from apps.workspace.egress.connection_pool import ConnectionPool, Origin
 from apps.workspace.egress.guard import Trust
 from apps.workspace.egress.guarded_transports import Httpx2Transport
 from apps.workspace.egress.sdk_clients import HTTPError, make_sdk_client
 from apps.workspace.egress.session_transport import LIMITS, failure_text
 from apps.workspace.egress.tls_failures import tls_problem
+from apps.workspace.egress.transport import ConnectionPool, Origin
 from apps.workspace.embeddings.service import is_transient
 from apps.workspace.openai import embeddings
 from apps.workspace.services.failures import failure_of_connection

@@ -13,7 +13,7 @@ from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.sessions.revisions import HandshakeServers
 from apps.capabilities.mcp.sessions.slots import SessionSlot
-from apps.workspace.egress.per_loop import loop_object
+from apps.process_state import loop_object
 
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0

@@ -10,14 +10,13 @@ import mcp_types as types
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from apps import aged_cache
-from apps.aged_cache import AgedCache
+from apps import process_state
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.listings import Listing
 from apps.capabilities.mcp.sessions.slots import CACHE_SECONDS
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
 from apps.manifest.kinds.mcp import McpToolSet
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.local.tools.description_pins import (
     DescribedTool,
     DescriptionSource,
@@ -26,7 +25,6 @@ from apps.workspace.local.tools.description_pins import (
 
 NOTHING: Mapping[str, str] = {}
 _kept = AgedCache[tuple[DescriptionSource, str], Mapping[str, str]]()
-on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
@@ -44,7 +42,7 @@ async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[s
     # A withheld tool is checked again soon, so that it is offered again after an operator accepts
     # it.
     waits = bool(_kept.get(key, math.inf))
-    seconds = aged_cache.MAX_AGE_SECONDS if waits else CACHE_SECONDS
+    seconds = process_state.MAX_AGE_SECONDS if waits else CACHE_SECONDS
     found = await _kept.renewed(
         key, seconds, lambda known: database_sync_to_async(look_up)(key[0], listing)
     )

@@ -6,6 +6,7 @@ from asgiref.sync import async_to_sync
 from channels.db import database_sync_to_async
 from django.core.management.base import BaseCommand, CommandError
 
+from apps import process_state
 from apps.cases.junit import junit_xml
 from apps.cases.models import CaseResult, CaseRun
 from apps.cases.runner import (
@@ -19,7 +20,6 @@ from apps.cases.runner import (
 from apps.catalog.models import Application
 from apps.errors import QuickAppError
 from apps.live.hub import HUB
-from apps.workspace.egress import per_loop
 
 
 class Command(BaseCommand):
@@ -119,7 +119,7 @@ class Command(BaseCommand):
         finally:
             await HUB.budgets.close()
             await HUB.summaries.close()
-            await per_loop.close()
+            await process_state.close_loop_objects()
 
     def print_result(self, result: CaseResult) -> None:
         mark = "passed" if result.passed else "FAILED"

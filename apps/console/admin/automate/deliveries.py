@@ -1,6 +1,6 @@
 """Lists the sent, queued and failed deliveries to subscribers."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -8,7 +8,8 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
-from apps.console.admin.callers import application_titles, shown_application
+from apps.console.admin.column_filter import ColumnFilter
+from apps.console.admin.rows.named_rows import NamedRows, named_application
 from apps.console.admin.rows.operated_rows import show_count
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, seen_names
@@ -16,19 +17,16 @@ from apps.triggers.models import Delivery
 from apps.triggers.outgoing import attempts
 
 
-class DeliveryStateFilter(admin.SimpleListFilter):
+class DeliveryStateFilter(ColumnFilter):
     title = "state"
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(one.value, capfirst(one.label)) for one in Delivery.Status]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> QuerySet[Delivery]:
-        return queryset.filter(status=self.value()) if self.value() else queryset
-
 
 @admin.register(Delivery)
-class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
+class DeliveryAdmin(NamedRows, ReadOnlyAdmin[Delivery]):
     list_display = (
         "created_at",
         "subscription",
@@ -45,6 +43,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     search_help_text = "Delivery ID, run ID or application slug"
     fields = ("uuid", "subscription", "event", "run", "status", "attempts", "error")
     actions = ("retry",)
+    application_column = "application"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Delivery]:
         rows: QuerySet[Delivery] = super().get_queryset(request)
@@ -57,16 +56,9 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     def has_retry_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("triggers.change_subscription")
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        titles = application_titles(row.application for row in listed.result_list)
-        for row in listed.result_list:
-            row.shown_application = shown_application(row.application, titles)
-        return listed
-
     @admin.display(description="application", ordering="application")
-    def titled(self, row: Any) -> str | SafeString:
-        return cast(str | SafeString, row.shown_application)
+    def titled(self, row: Delivery) -> str | SafeString:
+        return named_application(row)
 
     @admin.display(description="event", ordering="event")
     def event_name(self, row: Delivery) -> str:

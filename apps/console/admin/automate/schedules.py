@@ -19,7 +19,13 @@ from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.callers import person_name
 from apps.console.admin.list_cells import account_cell, two_lines
-from apps.console.admin.theme import TEXT_INPUT, Admin, SearchedSelect
+from apps.console.admin.theme import (
+    TEXT_INPUT,
+    Admin,
+    CheckboxChoices,
+    SearchedSelect,
+    Select,
+)
 from apps.console.operated_schedules import (
     is_ruled,
     may_change_schedule,
@@ -34,16 +40,22 @@ from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
 from apps.triggers.access_problems import NO_RIGHTS, note_access
-from apps.triggers.schedules.form import ZonedForm
+from apps.triggers.schedules.repeat_form import ADVANCED, ONCE, RepeatForm
 
-OWNER_FIELDS = ("pinned_version", "name", "message", "is_same_conversation")
+HOURS = ("active_from", "active_until")
+TIME_FIELDS = (
+    *("repeats", "day", "days", "month_day", "at"),
+    *("kind", "start_at", "every", "unit", "expression", "time_zone", *HOURS),
+)
+OWNER_FIELDS = ("name", "message")
+OWNER_OPTIONS = ("pinned_version", "is_same_conversation")
 STATE = (
     *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
     *("is_paused", "pause_reason"),
 )
 
 
-class OperatedScheduleForm(ZonedForm):
+class OperatedScheduleForm(RepeatForm):
     """The form for a schedule. Operators can create schedules for service accounts only."""
 
     operator: Any = None
@@ -54,8 +66,12 @@ class OperatedScheduleForm(ZonedForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "start_at" in self.fields:  # Missing for users who have only the view permission.
-            self.fields["start_at"].widget.attrs["class"] = TEXT_INPUT
+        fields: Any = self.fields
+        for name in ("day", "at", "start_at", "every"):
+            fields[name].widget.attrs["class"] = TEXT_INPUT
+        for name in ("repeats", "month_day", "unit"):
+            fields[name].widget = Select(choices=fields[name].choices)
+        fields["days"].widget = CheckboxChoices(choices=fields["days"].choices)
 
     def clean_account(self) -> ServiceAccount:
         account: ServiceAccount = self.cleaned_data["account"]
@@ -93,11 +109,19 @@ class ScheduleAdmin(Admin[Schedule]):
     ordering = ("next_at",)
     actions = ("pause_selected", "resume_selected")
     choices = {
+        "repeats": {
+            ONCE: ("day", "at"),
+            "daily": ("at", *HOURS),
+            "weekdays": ("at", *HOURS),
+            "weekly": ("days", "at", *HOURS),
+            "monthly": ("month_day", "at", *HOURS),
+            ADVANCED: ("kind", "start_at", "every", "unit", "expression", *HOURS),
+        },
         "kind": {
-            "at": ("start_at",),
-            "interval": ("start_at", "interval_seconds", "active_from", "active_until"),
-            "cron": ("expression", "active_from", "active_until"),
-            "rrule": ("start_at", "expression", "active_from", "active_until"),
+            "at": ("start_at", "every", "unit"),
+            "interval": ("start_at", "every", "unit", *HOURS),
+            "cron": ("expression", *HOURS),
+            "rrule": ("start_at", "expression", *HOURS),
         },
     }
 
@@ -152,13 +176,16 @@ class ScheduleAdmin(Admin[Schedule]):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             about: Any = (None, {"fields": ("application", "account", *OWNER_FIELDS)})
-            return about, *self.rules_of()
-        shown = OWNER_FIELDS if is_ruled(request.user, obj) else ("answers",)
+            return about, *self.rules_of(TIME_FIELDS, OWNER_OPTIONS)
+        times = TIME_FIELDS if self.has_change_permission(request, obj) else TIMES
+        is_own = is_ruled(request.user, obj)
+        shown, options = (OWNER_FIELDS, OWNER_OPTIONS) if is_own else (("answers",), ())
         about = (None, {"fields": ("application", "user", "team", *shown)})
-        return about, ("State", {"fields": STATE}), *self.rules_of()
+        return about, ("State", {"fields": STATE}), *self.rules_of(times, options)
 
-    def rules_of(self) -> tuple[Any, ...]:
-        return ("Times", {"fields": TIMES}), ("Limits", {"fields": LIMITS})
+    def rules_of(self, times: tuple[str, ...], options: tuple[str, ...]) -> tuple[Any, ...]:
+        more = {"fields": (*options, *LIMITS), "classes": ("collapse",)}
+        return ("Times", {"fields": times}), ("More options", more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return () if obj is None else ("application", "user", "team", "answers", *STATE)

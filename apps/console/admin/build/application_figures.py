@@ -9,12 +9,11 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from apps.aged_cache import AgedCache
 from apps.insights.models import ModelCall, UsageSum
 from apps.insights.periods import Period
 from apps.insights.sums import Sums
 from apps.live.run_summary import RunSummary
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 
 WEEK = timedelta(days=7)
 CACHE_SECONDS = 60.0
@@ -39,7 +38,6 @@ class WeekFigures:
 
 
 _cached = AgedCache[str, WeekFigures](2_000)
-on_reset(_cached.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:

@@ -139,14 +139,18 @@ def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
         "differences": rendered_differences(compare_definitions(*sides)),
     }
     name = "admin/catalog/application/compare.html"
-    return admin.page(request, name, f"{row.title}: {one} and {other}", context)
+    title = " and ".join("draft" if name == DRAFT else f"version {name}" for name in (one, other))
+    return admin.page(request, name, f"{row.title}: {title}", context)
 
 
 def version_titles(row: Application) -> dict[str, str]:
     """Return the titles of the states that can be compared, by their values in the URL."""
     draft = {DRAFT: "Draft"} if draft_of(row).pk else {}
     versions = row.versions.values_list("number", "note")
-    return draft | {str(number): f"Version {number}: {note}" for number, note in versions}
+    live = {row.live_number: " (live)"}
+    return draft | {
+        str(number): f"Version {number}{live.get(number, '')}: {note}" for number, note in versions
+    }
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:

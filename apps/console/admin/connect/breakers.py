@@ -11,8 +11,8 @@ from django.utils import timezone
 from django.utils.formats import time_format
 
 from apps.console.admin.connect.service_models import ServiceModelsAdmin
-from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
 from apps.workspace.local.deployments.fallback_rules import unfit_reason
+from apps.workspace.local.deployments.fallbacks import breaker_store, key_of_row
 from apps.workspace.local.models import Deployment
 
 

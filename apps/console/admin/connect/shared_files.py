@@ -18,6 +18,7 @@ from apps.catalog.history.conflicts import last_sentence
 from apps.catalog.history.recorded_models import row_kind
 from apps.catalog.models import Upload
 from apps.console.admin.rows.recorded import RecordedAdmin
+from apps.console.admin.theme import TEXT_INPUT
 from apps.console.operator_rights import editable_applications, edits_all
 from apps.errors import FileRefused
 from apps.workspace.local.corpora.corpus import compare_soon
@@ -41,6 +42,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
     name = forms.CharField(
         max_length=500,
         required=False,
+        widget=forms.TextInput({"class": TEXT_INPUT}),
         help_text=(
             "The path can include folders, such as guides/travel.pdf. Leave empty to "
             "use the file's name."

@@ -18,9 +18,10 @@ from django.utils.text import capfirst
 from django.views.decorators.http import require_POST
 
 from apps.catalog.history.differences import line_difference
-from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.admin.cells import NOTHING
+from apps.console.admin.column_filter import ColumnFilter
 from apps.console.admin.connect.mcp_uses import tool_names
+from apps.console.admin.rows.named_rows import NamedRows, named_caller
 from apps.console.admin.theme import Admin
 from apps.live.consents import forget_tools
 from apps.workspace.local.tools.description import ToolDescription
@@ -39,7 +40,7 @@ OUTDATED = (
 )
 
 
-class DescriptionStateFilter(admin.SimpleListFilter):
+class DescriptionStateFilter(ColumnFilter):
     title = parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -51,16 +52,12 @@ class DescriptionStateFilter(admin.SimpleListFilter):
     def choices(self, changelist: Any) -> Iterator[Any]:
         return islice(super().choices(changelist), 1, None)  # Omit the choice "All".
 
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[ToolDescription]
-    ) -> QuerySet[ToolDescription]:
-        return queryset.filter(state=self.value())
-
 
 @admin.register(ToolDescription)
-class ToolDescriptionAdmin(Admin[ToolDescription]):
+class ToolDescriptionAdmin(NamedRows, Admin[ToolDescription]):
     list_display = ("tool", "server", "caller", "state_shown", "seen_at", "decided_at")
     list_filter = (DescriptionStateFilter,)
+    caller_columns = ("listing",)
     search_fields = ("tool", "server", "=listing")
     search_help_text = "Tool, server or caller ID"
     actions = ("accept", "withhold")
@@ -69,16 +66,9 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        names = caller_names(row.listing for row in listed.result_list)
-        for row in listed.result_list:
-            row.shown_caller = shown_caller(row.listing, names)
-        return listed
-
     @admin.display(description="listed for", ordering="listing")
-    def caller(self, row: Any) -> str | SafeString:
-        return row.shown_caller or NOTHING
+    def caller(self, row: ToolDescription) -> str | SafeString:
+        return named_caller(row, "listing") or NOTHING
 
     @admin.display(description="state", ordering="state")
     def state_shown(self, row: ToolDescription) -> str:
@@ -104,7 +94,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         before = accepted_before(row)
         context = {
             "row": row,
-            "listed_for": shown_caller(row.listing, caller_names([row.listing])),
+            "listed_for": named_caller(row, "listing"),
             "before": before,
             "lines": line_difference(lines_of(before), lines_of(row)),
             "is_cut": len(row.text) >= MOST_TEXT,

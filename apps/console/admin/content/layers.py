@@ -13,6 +13,7 @@ from apps.catalog.content.layers import Content
 from apps.catalog.content.previews import item_difference
 from apps.catalog.content.review import problems_by_item
 from apps.catalog.content.skills import usable_skill
+from apps.catalog.content.titles import title_of
 from apps.catalog.history.differences import Line
 from apps.catalog.models import Application as ApplicationRow
 from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses, uses_of
@@ -34,6 +35,10 @@ class LayeredItem:
     """The number of layers that define the item."""
     problems: tuple[str, ...]
     uses: Uses
+
+    @property
+    def title(self) -> str:
+        return title_of(self.item)
 
     @property
     def required_tools(self) -> tuple[str, ...]:
@@ -60,7 +65,9 @@ def required_tools(item: LayerItem) -> tuple[str, ...]:
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match the filters `kind`, `state` and `q` (a substring of the name)."""
+    """Return the items that match the filters `kind`, `state` and `q` (a substring of the name or
+    title).
+    """
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
     return [
@@ -68,7 +75,8 @@ def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
         for of, named in content.stacks.items()
         if kind in ("", of)
         for name, stack in named.items()
-        if words.lower() in name.lower() and has_state(stack, state, (of, name) in broken)
+        if words.lower() in f"{name}\n{title_of(stack[-1])}".lower()
+        and has_state(stack, state, (of, name) in broken)
     ]
 
 

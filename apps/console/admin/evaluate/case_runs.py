@@ -177,7 +177,8 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
             self.found(request, request.GET.get("a", "")),
             self.found(request, request.GET.get("b", "")),
         )
-        context = {"runs": runs, "pairs": pairs_of(*runs)}
+        titles = [f"Run {run.pk}: {target_title(run.target)}" for run in runs]
+        context = {"columns": [*zip(titles, runs, strict=True)], "pairs": pairs_of(*runs)}
         return self.page(request, "admin/cases/compare.html", "Compare two runs", context)
 
     def stop_view(self, request: HttpRequest, number: int) -> HttpResponse:

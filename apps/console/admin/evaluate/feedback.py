@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator, capfirst
 from django.views.decorators.http import require_safe
 
-from apps.console.admin.callers import caller_names, shown_caller
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.evaluate.application_filter import OfApplication
 from apps.console.admin.evaluate.feedback_transcripts import shared_feedback
 from apps.console.admin.list_cells import two_lines
+from apps.console.admin.rows.named_rows import NamedRows, named_caller
 from apps.console.admin.theme import Admin
 from apps.console.admin.watch.run_contents import may_read
 from apps.console.operator_rights import may_rule, of_seen
@@ -30,7 +30,7 @@ LINK = '<li><a class="text-primary-700 underline dark:text-primary-400" href="{}
 
 
 @admin.register(Feedback)
-class FeedbackAdmin(Admin[Feedback]):
+class FeedbackAdmin(NamedRows, Admin[Feedback]):
     list_display = (
         *("sent_at", "application_version_shown", "rating_shown", "words", "person_shown"),
         *("attachment", "state_shown"),
@@ -40,6 +40,7 @@ class FeedbackAdmin(Admin[Feedback]):
         *("rating", "reason", "state", ("created_at", admin.DateFieldListFilter)),
     )
     list_select_related = ("application",)
+    caller_columns = ("bucket",)
     search_fields = ("=application__slug", "=run", "comment")
     search_help_text = "Comment, application slug or run ID"
     readonly_fields = (
@@ -98,13 +99,6 @@ class FeedbackAdmin(Admin[Feedback]):
             return {"feedback": str(row.pk)}
         return {"run": str(row.run)} if row.run and may_read(request) else {}
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        names = caller_names(row.bucket for row in listed.result_list)
-        for row in listed.result_list:
-            row.shown_person = shown_caller(row.bucket, names)
-        return listed
-
     @admin.display(description="date", ordering="created_at")
     def sent_at(self, row: Feedback) -> datetime:
         return row.created_at
@@ -123,8 +117,8 @@ class FeedbackAdmin(Admin[Feedback]):
         return capfirst(row.get_rating_display())
 
     @admin.display(description="user", ordering="bucket")
-    def person_shown(self, row: Any) -> str | SafeString:
-        return str(row.shown_person)
+    def person_shown(self, row: Feedback) -> str | SafeString:
+        return named_caller(row)
 
     @admin.display(description="comment")
     def words(self, row: Feedback) -> str:
@@ -141,7 +135,7 @@ class FeedbackAdmin(Admin[Feedback]):
 
     @admin.display(description="user or caller")
     def person(self, row: Feedback) -> str | SafeString:
-        return shown_caller(row.bucket, caller_names([row.bucket]))
+        return named_caller(row)
 
     @admin.display(description="links")
     def actions_of(self, row: Any) -> SafeString | str:

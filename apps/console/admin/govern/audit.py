@@ -12,21 +12,16 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.caller import of_person
 from apps.accounts.models import AuditEntry
-from apps.console.admin.callers import (
-    application_titles,
-    caller_names,
-    shown_application,
-    shown_caller,
-)
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.list_cells import copied_id, two_lines
+from apps.console.admin.rows.named_rows import NamedRows, named_application, named_caller
 from apps.console.admin.theme import BoundedPaginator, ReadOnlyAdmin
 from apps.console.operator_rights import of_seen
 from apps.console.people import people_named
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
+class AuditAdmin(NamedRows, ReadOnlyAdmin[AuditEntry]):
     list_display = (
         "happened_at",
         "action",
@@ -36,6 +31,8 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
         "context",
     )
     list_display_links = None
+    caller_columns = ("actor", "subject")
+    application_column = "application"
     list_filter = ("event", ("at", admin.DateFieldListFilter))
     search_fields = ("actor", "address", "application", "subject")
     search_help_text = "Exact caller, user, IP address or subject"
@@ -59,12 +56,9 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        rows = listed.result_list
-        names = caller_names(one for row in rows for one in (row.actor, row.subject))
-        titles = application_titles(row.application for row in rows)
         may_open = request.user.has_perm("runs.view_runsummary")
-        for row in rows:
-            row.names, row.titles, row.may_open = names, titles, may_open
+        for row in listed.result_list:
+            row.may_open = may_open
         return listed
 
     @admin.display(description="date", ordering="at")
@@ -77,15 +71,15 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
     @admin.display(description="application", ordering="application")
     def titled(self, row: Any) -> str | SafeString:
-        return shown_application(row.application, row.titles) or NOTHING
+        return named_application(row) or NOTHING
 
     @admin.display(description="actor", ordering="actor")
     def caller(self, row: Any) -> str | SafeString:
-        return two_lines(shown_caller(row.actor, row.names), row.address)
+        return two_lines(named_caller(row, "actor"), row.address)
 
     @admin.display(description="subject", ordering="subject")
     def shown_subject(self, row: Any) -> str | SafeString:
-        return shown_caller(row.subject, row.names) or NOTHING
+        return named_caller(row, "subject") or NOTHING
 
     @admin.display(description="run or conversation")
     def context(self, row: Any) -> str | SafeString:

@@ -59,7 +59,7 @@ class AmountField(forms.DecimalField):
     def prepare_value(self, value: Any) -> Any:
         return write_amount(value) if isinstance(value, Decimal) else value
 
-    def to_python(self, value: Any) -> Decimal | None:
+    def to_python(self, value: Any) -> Any:
         if isinstance(value, str) and GROUPED.fullmatch(value.strip()):
             value = value.replace(",", "")
         return super().to_python(value)

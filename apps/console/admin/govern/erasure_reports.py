@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from apps.accounts.models import ErasureReport
-from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.rows.named_rows import named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
 
 
@@ -40,7 +40,7 @@ class ErasureReportAdmin(ReadOnlyAdmin[ErasureReport]):
 
     @admin.display(description="requested by")
     def requester(self, row: ErasureReport) -> str | SafeString:
-        return shown_caller(row.requested_by, caller_names([row.requested_by]))
+        return named_caller(row, "requested_by")
 
     @admin.display(description="outcome")
     def outcome(self, row: ErasureReport) -> str:

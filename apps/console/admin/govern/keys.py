@@ -6,13 +6,15 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import quote
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, reverse
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import StringConverter
 from django.utils import timezone
 from django.utils.text import capfirst
 from rest_framework_api_key.models import AbstractAPIKey, APIKey
@@ -26,7 +28,7 @@ from apps.catalog.access import accessible_rows
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.list_cells import account_cell, two_lines
-from apps.console.admin.theme import Admin, RowList
+from apps.console.admin.theme import Admin
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
@@ -51,11 +53,16 @@ class AdminKeyForm(forms.ModelForm[AbstractAPIKey]):
         return end
 
 
-class KeyList(RowList):
-    def url_for_result(self, result: AbstractAPIKey) -> str:
-        return reverse(
-            f"admin:{self.opts.app_label}_{self.opts.model_name}_change", args=[result.prefix]
-        )
+class KeyConverter(StringConverter):
+    """Matches the prefix or ID of a key. URLs contain only the prefix, because an ID contains the
+    hash of the key.
+    """
+
+    def to_url(self, value: str) -> str:
+        return value.partition(".")[0]
+
+
+register_converter(KeyConverter, "key")
 
 
 class KeyAdmin(Admin[AbstractAPIKey]):
@@ -69,15 +76,10 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     """The fields of the form for a new key."""
     fields: tuple[str, ...]
 
-    def get_changelist(self, request: HttpRequest, **options: Any) -> type[KeyList]:
-        return KeyList
-
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> AbstractAPIKey | None:
-        """Return the key with this prefix or ID, or None if the user sees no such key. An ID
-        contains the hash of the key, so that the pages link to the prefix.
-        """
+        """Return the key with this prefix or ID, or None if the user sees no such key."""
         field = from_field or (None if "." in object_id else "prefix")
         key: AbstractAPIKey | None = super().get_object(request, object_id, field)
         return key
@@ -133,7 +135,16 @@ class KeyAdmin(Admin[AbstractAPIKey]):
 
     def get_urls(self) -> list[URLPattern]:
         created = self.staff_path("<str:prefix>/created/", self.show_created, "created")
-        return [created, *super().get_urls()]
+        return [created, *map(with_prefix, super().get_urls())]
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        key = self.get_object(request, object_id)
+        page: HttpResponse = super().history_view(
+            request, object_id if key is None else quote(key.pk), extra_context
+        )
+        return page
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
@@ -162,6 +173,12 @@ class KeyAdmin(Admin[AbstractAPIKey]):
             for key in usable:
                 self.record(request, "key.revoked", key)
         self.message_user(request, f"Revoked: {len(usable)}.")
+
+
+def with_prefix(pattern: URLPattern) -> URLPattern:
+    """Return the URL pattern with the prefix of a key instead of its ID."""
+    route = str(pattern.pattern).replace("<path:object_id>", "<key:object_id>")
+    return path(route, pattern.callback, name=pattern.name)
 
 
 class ApiKeyForm(AdminKeyForm):

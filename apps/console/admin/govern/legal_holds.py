@@ -15,7 +15,8 @@ from apps.accounts.audit import AuditEvent, Event
 from apps.accounts.caller import bucket_of, owner_ids
 from apps.accounts.client_address import address_of
 from apps.accounts.models import LegalHold
-from apps.console.admin.callers import caller_names, shown_caller
+from apps.console.admin.callers import caller_names
+from apps.console.admin.rows.named_rows import NamedRows, named_caller
 from apps.console.admin.theme import Admin
 from apps.conversations.models import Conversation
 
@@ -72,11 +73,12 @@ class HoldFilter(admin.SimpleListFilter):
 
 
 @admin.register(LegalHold)
-class LegalHoldAdmin(Admin[LegalHold]):
+class LegalHoldAdmin(NamedRows, Admin[LegalHold]):
     form = LegalHoldForm
     list_display = ("held", "conversation", "reason", "placed_at", "placer", "lifted_at", "lifter")
     list_display_links = None
     list_filter = (HoldFilter,)
+    caller_columns = ("owner", "placed_by", "lifted_by")
     search_fields = ("=owner", "=conversation", "reason", "user__username")
     search_help_text = "User, conversation ID or reason"
     autocomplete_fields = ("user",)
@@ -92,31 +94,21 @@ class LegalHoldAdmin(Admin[LegalHold]):
     def has_lift_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("accounts.change_legalhold"))
 
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        rows = listed.result_list
-        names = caller_names(
-            one for row in rows for one in (row.owner, row.placed_by, row.lifted_by)
-        )
-        for row in rows:
-            row.names = names
-        return listed
-
     def row_title(self, request: HttpRequest, row: LegalHold) -> str:
         name = caller_names([row.owner])[row.owner]
         return f"Hold on {'a conversation' if row.conversation else 'the data'} of {name}"
 
     @admin.display(description="held data of", ordering="owner")
     def held(self, row: Any) -> str | SafeString:
-        return shown_caller(row.owner, row.names)
+        return named_caller(row, "owner")
 
     @admin.display(description="placed by", ordering="placed_by")
     def placer(self, row: Any) -> str | SafeString:
-        return shown_caller(row.placed_by, row.names)
+        return named_caller(row, "placed_by")
 
     @admin.display(description="lifted by", ordering="lifted_by")
     def lifter(self, row: Any) -> str | SafeString:
-        return shown_caller(row.lifted_by, row.names)
+        return named_caller(row, "lifted_by")
 
     def save_model(self, request: HttpRequest, obj: LegalHold, form: Any, change: bool) -> None:
         obj.placed_by = bucket_of(request.user.pk)

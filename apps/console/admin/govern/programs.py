@@ -23,8 +23,8 @@ from apps.accounts.keys import new_keys
 from apps.accounts.models import Program, ProgramConnection
 from apps.accounts.oauth import clients, programs
 from apps.accounts.oauth.connections import end_connections
-from apps.console.admin.callers import application_titles, shown_application
 from apps.console.admin.list_cells import account_cell, copied_text, two_lines
+from apps.console.admin.rows.named_rows import NamedRows, named_application
 from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin
 from apps.errors import Refused
 
@@ -229,7 +229,7 @@ class ProgramAdmin(Admin[Program]):
 
 
 @admin.register(ProgramConnection)
-class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
+class ProgramConnectionAdmin(NamedRows, ReadOnlyAdmin[ProgramConnection]):
     list_display = ("named", "owner", "team", "application", "connected_at", "last_used_at")
     list_display_links = None
     list_select_related = ("program", "user", "team__group")
@@ -242,19 +242,13 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
     show_full_result_count = False
     paginator = BoundedPaginator
     actions = ("disconnect",)
+    application_column = "slug"
 
     def has_disconnect_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("accounts.delete_programconnection"))
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
         return lookup == "program__id" or bool(super().lookup_allowed(lookup, value, request))
-
-    def get_changelist_instance(self, request: HttpRequest) -> Any:
-        listed = super().get_changelist_instance(request)
-        titles = application_titles(row.slug for row in listed.result_list)
-        for row in listed.result_list:
-            row.titles = titles
-        return listed
 
     @admin.display(description="program", ordering="program__name")
     def named(self, row: ProgramConnection) -> str:
@@ -266,7 +260,7 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
 
     @admin.display(description="application", ordering="slug")
     def application(self, row: Any) -> str | SafeString:
-        return shown_application(row.slug, row.titles) if row.slug else "All"
+        return named_application(row, "slug") if row.slug else "All"
 
     @admin.action(description="Disconnect the selected programs", permissions=("disconnect",))
     def disconnect(self, request: HttpRequest, chosen: QuerySet[ProgramConnection]) -> None:

@@ -1,5 +1,6 @@
 """Defines the admin pages for teams. A team is created and deleted together with its group."""
 
+from operator import itemgetter
 from typing import Any, cast
 
 from django import forms
@@ -7,11 +8,15 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from apps.accounts.models import Team
 from apps.accounts.team_members import check_administrators, members_of
 from apps.catalog.content.installed import installed_content
+from apps.catalog.content.titles import title_of
 from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
 from apps.console.admin.theme import Admin, RowChoices
 from apps.console.giving import may_give
@@ -44,8 +49,10 @@ class TeamForm(forms.ModelForm[Team]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         stored = {self.instance.prompt} - {""}
-        names = sorted({*installed_content().items.get("prompt", {}), *stored})
-        cast(Any, self.fields["prompt"]).choices = [("", "None"), *((one, one) for one in names)]
+        prompts = installed_content().items.get("prompt", {})
+        titles = {name: name for name in stored} | {k: title_of(one) for k, one in prompts.items()}
+        found = sorted(titles.items(), key=itemgetter(1))
+        cast(Any, self.fields["prompt"]).choices = [("", "None"), *found]
         if self.instance.pk:
             self.initial["name"] = self.instance.group.name
             self.initial["members"] = members_of(self.instance)
@@ -85,6 +92,18 @@ class TeamAdmin(Admin[Team]):
             member_count=Count("group__user", distinct=True),
             administrator_count=Count("administrators", filter=is_open, distinct=True),
         )
+
+    def get_fields(self, request: HttpRequest, obj: Team | None = None) -> Any:
+        return (*self.fields, "permissions") if obj else self.fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Team | None = None) -> Any:
+        return ("permissions",) if obj else ()
+
+    @admin.display(description="permissions of the members")
+    def permissions(self, team: Team) -> SafeString:
+        url = reverse("admin:auth_group_change", args=[team.group_id])
+        count = team.group.permissions.count()
+        return format_html('<a href="{}">{}</a>', url, f"{count} permissions" if count else "None")
 
     def has_change_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
         # Members have the permissions of the group.

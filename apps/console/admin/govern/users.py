@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from apps.accounts.caller import bucket_of
@@ -31,8 +32,8 @@ from apps.console.admin.govern.team_changes import (
     record_moves,
     team_state,
     teams_by_name,
-    teams_of_groups,
 )
+from apps.console.admin.govern.user_forms import NewUserForm, PasswordForm, UserForm
 from apps.console.admin.list_cells import two_lines
 from apps.console.giving import givable_groups, givable_permissions, may_give
 
@@ -44,6 +45,7 @@ admin.site.unregister(EmailAddress)  # Always empty, because allauth sends no em
 
 SHOWN_GROUPS = 3
 """The list of users shows at most this many groups for each user."""
+RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
 
@@ -79,47 +81,19 @@ def not_offered(form: Any, name: str) -> Any:
     return getattr(form.instance, name).exclude(pk__in=offered)
 
 
-LAST_SUPERUSER = (
-    "{username} is the only active superuser. Make another user a superuser first: without one, "
-    "nobody could administer this installation."
-)
-
-
-HELP_TEXTS = {
-    "is_active": "Turn this off to close the account. Its data is kept.",
-    "is_staff": "Can open the admin.",
-    "is_superuser": "Has all permissions.",
-    "groups": "Users have the permissions of their groups.",
-    "user_permissions": "In addition to the permissions of the groups.",
-}
-
-
-class UserForm(theme.UserChangeForm):  # type: ignore[misc]
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for name in HELP_TEXTS.keys() & self.fields.keys():
-            self.fields[name].help_text = HELP_TEXTS[name]
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse a change that leaves the installation without an active superuser."""
-        cleaned: dict[str, Any] = super().clean()
-        stays = all(
-            cleaned.get(name, getattr(self.instance, name))
-            for name in ("is_active", "is_superuser")
-        )
-        if not stays and is_last_superuser([self.instance.pk], locks=True):
-            name = "is_superuser" if cleaned.get("is_active") else "is_active"
-            self.add_error(name, LAST_SUPERUSER.format(username=self.instance.username))
-        return cleaned
-
-
 @admin.register(User)
 class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignore[type-arg, misc]
     form = UserForm
-    add_form = theme.UserCreationForm
-    change_password_form = theme.AdminPasswordChangeForm
+    add_form = NewUserForm
+    change_password_form = PasswordForm
     list_display = ("person", "email", "groups_named", "is_staff", "is_active", "last_login")
     list_filter = ("is_staff", "is_superuser", "is_active", "groups")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Name and email address", {"fields": ("first_name", "last_name", "email")}),
+        ("Permissions", {"fields": RIGHTS}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
     search_help_text = "Name, username or email address"
     actions = ("remove_second_factors",)
     change_form_outer_after_template = "admin/auth/user/access.html"
@@ -129,11 +103,13 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         rows: QuerySet[User] = super().get_queryset(request)
-        return rows.prefetch_related("groups")
+        return rows.select_related("service_account").prefetch_related("groups")
 
     @admin.display(description="user", ordering="username")
     def person(self, user: User) -> str:
         name = user.get_full_name()
+        if hasattr(user, "service_account"):
+            return two_lines(name or user.username, "Service account")
         return two_lines(name, user.username) if name else user.username
 
     @admin.display(description="groups and teams")
@@ -225,15 +201,22 @@ def is_service(account: User) -> bool:
 
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
-    list_display = ("name", "members", "permissions_count")
+    list_display = ("title", "members", "permissions_count")
     search_help_text = "Name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         rows: QuerySet[Group] = super().get_queryset(request)
+        match = request.resolver_match
+        if match is not None and match.url_name == self.url_name("changelist"):
+            rows = rows.filter(team=None)  # The list of teams has the others.
         return rows.annotate(
             member_count=Count("user", distinct=True),
             permission_count=Count("permissions", distinct=True),
         )
+
+    @admin.display(description="name", ordering="name")
+    def title(self, group: Group) -> str:
+        return capfirst(group.name)
 
     @admin.display(description="members", ordering="member_count")
     def members(self, group: Any) -> int:
@@ -260,12 +243,6 @@ class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ig
         before = team_state(obj.pk)
         super().delete_model(request, obj)
         record_changes(request, before, None)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
-        before = teams_of_groups(queryset)
-        super().delete_queryset(request, queryset)
-        for state in before:
-            record_changes(request, state, None)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = super().has_change_permission(request, obj)

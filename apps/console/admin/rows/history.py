@@ -1,9 +1,8 @@
 """Defines the admin pages for the history of a row, a single change, and deleted rows."""
 
-import re
 from typing import Any, TypeVar, cast
 
-from django.core.exceptions import FieldDoesNotExist, PermissionDenied
+from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import Max, Min, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -16,7 +15,7 @@ from apps.catalog.history.display import MOST_SHOWN, rendered_differences
 from apps.catalog.history.recorded_models import RowKind, row_kind
 from apps.catalog.models import Change
 from apps.console.admin.theme import Admin
-from apps.console.manifest_editor.form_schema import split_words
+from apps.console.templatetags.field_labels import field_label
 from apps.integers import read_integer
 
 Row = TypeVar("Row", bound=Model)
@@ -72,7 +71,7 @@ class HistoryAdmin(Admin[Row]):
 
     def named_fields(self, change: Change) -> list[tuple[str, str]]:
         """Return the paths and labels of the first changed fields."""
-        return [(path, field_label(self.model, path)) for path in change.places[:MOST_NAMED]]
+        return [(path, field_label(path, self.opts)) for path in change.places[:MOST_NAMED]]
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """Show the last change to each deleted row that the user may see."""
@@ -148,27 +147,6 @@ class HistoryAdmin(Admin[Row]):
 
     def find_change(self, object_id: int, number: int) -> Change:
         return get_object_or_404(self.changes_of(object_id), pk=number)
-
-
-def field_label(model: type[Model], path: str) -> str:
-    """Return the path of a difference in words, such as "Tool sets 1" for
-    `manifest.tool_sets[0]`.
-    """
-    column, *keys = _step.findall(path.removeprefix("manifest.")) or [path]
-    try:
-        steps = [str(model._meta.get_field(column).verbose_name)]  # type: ignore[union-attr]
-        steps[0] = split_words(steps[0])
-    except FieldDoesNotExist:
-        steps = [split_words(column)]
-    for key in keys:
-        if key.isdecimal():
-            steps[-1] += f" {int(key) + 1}"
-        else:
-            steps.append(split_words(key))
-    return " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} ".join(steps)
-
-
-_step = re.compile(r"[^.\[\]]+")
 
 
 def is_row_number(text: str) -> bool:

@@ -8,6 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from apps.console.admin.column_filter import ColumnFilter
 from apps.console.admin.rows.operated_rows import show_count
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.background_jobs import may_operate, record, title_of
@@ -19,7 +20,7 @@ if apps.is_installed("procrastinate.contrib.django"):
     admin.site.unregister(apps.all_models["procrastinate"]["procrastinatejob"])
 
 
-class KindFilter(admin.SimpleListFilter):
+class KindFilter(ColumnFilter):
     """A list filter by the kinds of the listed jobs."""
 
     title = "kind"
@@ -29,23 +30,13 @@ class KindFilter(admin.SimpleListFilter):
         found = TaskFailure.objects.order_by().values_list("task", flat=True).distinct()
         return sorted(((task, title_of(task)) for task in found), key=itemgetter(1))
 
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[TaskFailure]
-    ) -> QuerySet[TaskFailure]:
-        return queryset if not self.value() else queryset.filter(task=self.value())
 
-
-class RetryFilter(admin.SimpleListFilter):
+class RetryFilter(ColumnFilter):
     title = "retries"
     parameter_name = "is_final"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [("0", "Retried"), ("1", "Gave up")]
-
-    def queryset(
-        self, request: HttpRequest, queryset: QuerySet[TaskFailure]
-    ) -> QuerySet[TaskFailure]:
-        return queryset.filter(is_final=self.value() == "1") if self.value() else queryset
 
 
 @admin.register(TaskFailure)

@@ -20,14 +20,9 @@ from django.utils.text import Truncator
 from apps.accounts.caller import bucket_of
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
-from apps.console.admin.callers import (
-    application_titles,
-    caller_names,
-    distinct_titles,
-    shown_application,
-    shown_caller,
-    title_of,
-)
+from apps.console.admin.callers import caller_names, distinct_titles
+from apps.console.admin.column_filter import ColumnFilter
+from apps.console.admin.rows.named_rows import NamedRows, named_application, named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.answer_forms import (
     FORMS,
@@ -54,18 +49,15 @@ ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(
 )
 
 
-class RunStateFilter(admin.SimpleListFilter):
+class RunStateFilter(ColumnFilter):
     title = "state"
     parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(status.value, str(status.label)) for status in Run.OPEN]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        return queryset if self.value() is None else queryset.filter(status=self.value())
 
-
-class ApplicationFilter(admin.SimpleListFilter):
+class ApplicationFilter(ColumnFilter):
     """A list filter that offers the applications that the user can see."""
 
     title = parameter_name = "application"
@@ -73,12 +65,9 @@ class ApplicationFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(distinct_titles(visible_applications(request).order_by("title")).items())
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> QuerySet[Run]:
-        return queryset if self.value() is None else queryset.filter(application=self.value())
-
 
 @admin.register(Run)
-class OpenRunAdmin(ReadOnlyAdmin[Run]):
+class OpenRunAdmin(NamedRows, ReadOnlyAdmin[Run]):
     list_display = (
         "titled",
         "person",
@@ -90,6 +79,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
     )
     list_display_links = None
     list_filter = (RunStateFilter, ApplicationFilter)
+    caller_columns = ("bucket",)
+    application_column = "application"
     search_fields = ("=application", "=bucket")
     search_help_text = "Application slug or caller ID"
     ordering = ("started_at",)
@@ -111,23 +102,17 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        names = caller_names(row.bucket for row in listed.result_list)
-        titles = application_titles(row.application for row in listed.result_list)
         for row in listed.result_list:
-            row.shown_application = shown_application(row.application, titles)
-            row.shown_person = shown_caller(row.bucket, names)
             row.may_answer = may_answer(request)
         return listed
 
     @admin.display(description="application", ordering="application")
     def titled(self, run: Any) -> str | SafeString:
-        known: str | None = getattr(run, "shown_application", None)
-        return known or title_of(run.application)
+        return named_application(run)
 
     @admin.display(description="user or caller", ordering="bucket")
     def person(self, run: Any) -> str | SafeString:
-        known: str | None = getattr(run, "shown_person", None)
-        return known or shown_caller(run.bucket, caller_names([run.bucket]))
+        return named_caller(run)
 
     @admin.display(description="state", ordering="status")
     def state(self, run: Run) -> str:
@@ -194,7 +179,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             "card": interaction.asked,
             "arguments": shown_arguments(interaction),
             "form": form,
-            "person": shown_caller(interaction.run.bucket, caller_names([interaction.run.bucket])),
+            "person": named_caller(interaction.run),
             "needs_other": interaction.asked.get("four_eyes")
             and is_same_person(interaction.run.bucket, bucket_of(request.user.pk)),
         }

@@ -10,12 +10,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from apps.console.admin.callers import (
-    application_titles,
-    caller_names,
     distinct_titles,
-    shown_application,
-    shown_caller,
 )
+from apps.console.admin.rows.named_rows import name_rows
 from apps.console.admin.theme import RowList
 from apps.console.link_choices import LinkChoices, link_choices
 from apps.console.operator_rights import visible_applications
@@ -99,16 +96,13 @@ class RunList(RowList):
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
-    """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows."""
+    """Add `costs`, `person_name` and the names of `name_rows` to the rows."""
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
-    names = caller_names(row.bucket for row in found)
-    titles = application_titles(row.application for row in found)
+    name_rows(found, ("bucket",), "application")
     for row in found:
         row.costs = costs[row.pk].costs if row.pk in costs else {}
-        row.person_name = names[row.bucket]
-        row.shown_person = shown_caller(row.bucket, names)
-        row.shown_application = shown_application(row.application, titles)
+        row.person_name = row.names[row.bucket]
     return found
 
 

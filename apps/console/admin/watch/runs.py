@@ -14,9 +14,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.console.admin.callers import caller_names, shown_caller, title_of
+from apps.console.admin.callers import title_of
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
+from apps.console.admin.rows.named_rows import named_application, named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_links import links_of
@@ -158,13 +159,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="application", ordering="application")
     def titled(self, run: Any) -> str | SafeString:
-        known: str | None = getattr(run, "shown_application", None)
-        return known or title_of(run.application) or NOTHING
+        return named_application(run) or NOTHING
 
     @admin.display(description="user or caller", ordering="bucket")
     def person(self, run: Any) -> str | SafeString:
-        known: str | None = getattr(run, "shown_person", None)
-        return known or shown_caller(run.bucket, caller_names([run.bucket]))
+        return named_caller(run)
 
     @admin.display(description="source", ordering="door")
     def source(self, run: RunSummary) -> str:
@@ -266,9 +265,13 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             raise PermissionDenied
         found = requests_of(run.pk)
         shown = [view_of(row, parts, withholds_private=True) for row, parts in found]
-        person = shown_caller(run.bucket, caller_names([run.bucket]))
         title = title_of(run.application)
-        context = {"run": run, "title_of_run": title, "person": person, "requests": shown}
+        context = {
+            "run": run,
+            "title_of_run": title,
+            "person": named_caller(run),
+            "requests": shown,
+        }
         return self.page(request, "admin/runs/requests.html", "Model requests", context)
 
     def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:

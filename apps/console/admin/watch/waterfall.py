@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from django.utils import timezone
 
+from apps.agent.tool_titles import tool_title
 from apps.console.admin.callers import application_titles
 from apps.console.admin.cells import NOTHING, money
 from apps.insights.models import ModelCall, ToolUse
@@ -48,6 +49,8 @@ class TimeSpan:
     has_failed: bool = False
     is_inside: bool = False
     """True for a call in a nested run."""
+    hint: str = ""
+    """The name of the tool, if it differs from the title in `name`."""
 
     @property
     def end(self) -> datetime:
@@ -100,9 +103,16 @@ def sort_key(span: TimeSpan) -> tuple[datetime, bool]:
 
 def span_of(call: ModelCall | ToolUse, *, is_inside: bool) -> TimeSpan:
     if isinstance(call, ToolUse):
-        detail = "on the client" if call.location == "client" else ""
+        title = tool_title(call.tool)
         return TimeSpan(
-            "tool", call.tool, call.started_at, call.seconds, detail, call.has_failed, is_inside
+            "tool",
+            title,
+            call.started_at,
+            call.seconds,
+            "on the client" if call.location == "client" else "",
+            call.has_failed,
+            is_inside,
+            call.tool if call.tool != title else "",
         )
     return TimeSpan(
         "model",

@@ -1,4 +1,4 @@
-// Fixes the theme's parts: sets accessible names that are missing, and stops scripts that expect other elements.
+// Sets accessible names for parts of the admin's pages that the theme leaves without one.
 
 document.addEventListener("DOMContentLoaded", () => {
   mark("#nav-sidebar", "navigation", "Administration");
@@ -22,8 +22,6 @@ function mark(selector, role, label) {
 const NAMELESS = ".select2-search__field, .select2-selection, .select2-selection__rendered";
 
 function name() {
-  // The theme looks for a text input next to each file input, to show the name of the file in it.
-  for (const input of document.querySelectorAll("input[type=file]")) Object.assign(input, { hasChangeListener: true });
   // Otherwise, each would be a landmark with the same name.
   for (const part of document.querySelectorAll(".simplebar-content-wrapper[role=region]")) {
     part.setAttribute("role", "group");

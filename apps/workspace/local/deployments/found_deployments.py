@@ -10,13 +10,12 @@ from typing import Self
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from apps import aged_cache, environment_variables
-from apps.aged_cache import AgedCache
+from apps import environment_variables, process_state
 from apps.agent.model import Model, WritingModel
 from apps.demo.model import DemoModel
 from apps.environment_variables import WrongVariable
 from apps.errors import DeploymentNotFound, Unsupported, gettext_noop
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.anthropic.model import make_anthropic_model
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
@@ -59,7 +58,6 @@ class FoundDeployment:
 
 
 _deployments = AgedCache[str, FoundDeployment]()
-on_reset(_deployments.clear)
 
 
 async def find_deployment(deployment_id: str) -> FoundDeployment:
@@ -69,7 +67,7 @@ async def find_deployment(deployment_id: str) -> FoundDeployment:
     """
     found = await _deployments.renewed(
         deployment_id,
-        aged_cache.MAX_AGE_SECONDS,
+        process_state.MAX_AGE_SECONDS,
         lambda known: database_sync_to_async(look_up_deployment)(deployment_id, known),
     )
     if found is None:

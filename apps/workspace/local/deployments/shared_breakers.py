@@ -14,8 +14,8 @@ from typing import Any
 from uuid import uuid4
 
 from apps import redis_clients
-from apps.workspace.local.deployments import breakers
-from apps.workspace.local.deployments.breakers import BreakerState, ProcessBreakers
+from apps.workspace.local.deployments import fallbacks
+from apps.workspace.local.deployments.fallbacks import BreakerState, ProcessBreakers
 
 logger = logging.getLogger(__name__)
 
@@ -81,15 +81,15 @@ class SharedBreakers:
         if not state.until:
             return True
         # The first process to claim the breaker may try the deployment.
-        wait = await self.call(TRY, key, milliseconds(breakers.OPEN_SECONDS))
+        wait = await self.call(TRY, key, milliseconds(fallbacks.OPEN_SECONDS))
         if wait is None:
             return await self.local.admits(key)
-        state.until = time.monotonic() + (wait / 1000 or breakers.OPEN_SECONDS)
+        state.until = time.monotonic() + (wait / 1000 or fallbacks.OPEN_SECONDS)
         return bool(wait == 0)
 
     async def failed(self, key: str) -> bool:
-        window, seconds = breakers.WINDOW_SECONDS, breakers.OPEN_SECONDS
-        times = (milliseconds(window), breakers.FAILURES, milliseconds(seconds))
+        window, seconds = fallbacks.WINDOW_SECONDS, fallbacks.OPEN_SECONDS
+        times = (milliseconds(window), fallbacks.FAILURES, milliseconds(seconds))
         wait = await self.call(FAIL, key, uuid4().hex, *times, FORGOTTEN_MS)
         if wait is None:
             return await self.local.failed(key)

@@ -18,11 +18,10 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from apps.aged_cache import AgedCache
 from apps.environment_variables import current_setting
 from apps.errors import EgressRefused
 from apps.integers import read_integer
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, find_client
 from apps.workspace.egress.guard import Trust
@@ -70,12 +69,6 @@ class VaultToken:
 _documents: AgedCache[str, VaultDocument] = AgedCache(MOST_DOCUMENTS)
 _tokens: AgedCache[str, VaultToken] = AgedCache(1)
 """Caches the tokens of AppRole logins, by role."""
-
-
-@on_reset
-def forget_secrets() -> None:
-    _documents.clear()
-    _tokens.clear()
 
 
 def reference_problem(reference: str) -> str:

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from channels.db import database_sync_to_async
 from django.conf import settings
 
-from apps import aged_cache
-from apps.aged_cache import AgedCache
+from apps import process_state
 from apps.errors import Unsupported
-from apps.process_state import on_reset
+from apps.process_state import AgedCache
 from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
@@ -48,18 +47,13 @@ class RegisteredServer:
 _cache = AgedCache[str, RegisteredServer]()
 
 
-@on_reset
-def forget_servers() -> None:
-    _cache.clear()
-
-
 async def find(name: str) -> RegisteredServer:
     """Return an enabled MCP server. The result may be outdated by up to `MAX_AGE_SECONDS`. Raises
     `NotRegistered` if there is none, and `Unsupported` if its stored environment is invalid.
     """
     found = await _cache.renewed(
         name,
-        aged_cache.MAX_AGE_SECONDS,
+        process_state.MAX_AGE_SECONDS,
         lambda known: database_sync_to_async(look_up)(name),
     )
     if found is None:

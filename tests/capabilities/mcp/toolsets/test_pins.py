@@ -46,7 +46,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def lists_are_asked_for_at_once(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
 
 
 async def offered(

@@ -97,6 +97,7 @@ def typed(**fields: Any) -> dict[str, Any]:
         "kind": "cron",
         "start_at": "2026-05-04T12:00",
         "expression": "0 7 * * *",
+        "unit": "hours",
         "time_zone": "Europe/Berlin",
         "unanswered": "wait",
         "unanswered_minutes": "60",
@@ -201,7 +202,8 @@ def test_a_schedule_that_an_operator_makes_for_a_program_asks_with_its_rights(do
             sent = {**asked, **times, **names, "budget_tokens": 500}
             return client.post("/api/schedules/", sent, "application/json")
         places = {"application": application.pk, "account": number}
-        sent = typed(**asked, **{**times, "start_at": "2026-05-04T12:00"}, expression="", **places)
+        every = {"every": 1, "start_at": "2026-05-04T12:00", "time_zone": "UTC"}
+        sent = typed(**asked, **every, expression="", **places)
         return client.post("/admin/schedules/schedule/add/", sent)
 
     made = {"admin": (account.pk, boss.pk), "api": ("robot", "boss")}[door]
@@ -243,7 +245,7 @@ def test_a_schedule_reports_that_its_account_may_not_use_its_application():
     of = {"application": application.slug, "account": "robot"}
 
     made = client.post("/api/schedules/", {**asked, **times, **of}, "application/json").json()
-    typed_again = typed(**asked, **{**times, "start_at": "2026-05-04T12:00"}, expression="")
+    typed_again = typed(**asked, every=1, start_at="2026-05-04T12:00", expression="")
     page = f"/admin/schedules/schedule/{made['id']}/change/"
     warned = client.post(page, typed_again, follow=True).content.decode()
     Grant.objects.create(application=application, user=account.user, role=Role.USER)
@@ -264,8 +266,8 @@ def test_an_operator_reads_which_version_answers_a_person_and_cannot_change_it()
     body = {"pinned_version": None}
     refused = client.patch(f"/api/schedules/{row.pk}/", body, "application/json")
     Schedule.objects.update(pinned_version=7)
-    form = {"kind": "cron", "expression": "@hourly", "time_zone": "UTC", "missed": "once"}
-    limits = {"unanswered": "wait", "unanswered_minutes": 60, "missed_most": 3}
+    form = {"kind": "cron", "expression": "@hourly", "unit": "hours", "time_zone": "UTC"}
+    limits = {"unanswered": "wait", "unanswered_minutes": 60, "missed": "once", "missed_most": 3}
     told = client.post(address, {**form, **limits, "budget_currency": "USD"})
 
     assert "version 1" in page
@@ -300,3 +302,46 @@ def test_a_list_and_a_form_name_the_schedules_that_an_operator_may_read():
         "Report of delays",
     }
     assert form.context["subtitle"] == "Report of mine"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expression"),
+    [
+        ({"repeats": "daily", "at": "07:30"}, "30 7 * * *"),
+        ({"repeats": "weekdays", "at": "07:30"}, "30 7 * * MON-FRI"),
+        ({"repeats": "weekly", "days": ["TUE", "SUN"], "at": "07:30"}, "30 7 * * TUE,SUN"),
+        ({"repeats": "monthly", "month_day": "L", "at": "07:30"}, "30 7 L * *"),
+        ({"repeats": "advanced", "expression": "*/5 * * * *"}, "*/5 * * * *"),
+    ],
+)
+def test_the_times_of_a_schedule_are_chosen_in_words(chosen, expression):
+    client, user = operator(*MAY)
+    application = application_of(owner=user)
+    row = add_schedule(application, user, kind="cron", expression="@hourly")
+    page = f"/admin/schedules/schedule/{row.pk}/change/"
+
+    answer = client.post(page, typed(name="Report", message="What is new?", **chosen))
+
+    row.refresh_from_db()
+    assert (answer.status_code, row.kind, row.expression) == (302, "cron", expression)
+    assert client.get(page).context["adminform"].form["repeats"].initial == chosen["repeats"]
+
+
+def test_the_form_of_a_schedule_names_what_is_missing():
+    client, user = operator(*MAY)
+    row = add_schedule(application_of(owner=user), user, kind="cron", expression="@hourly")
+    page = f"/admin/schedules/schedule/{row.pk}/change/"
+
+    weekly = client.post(page, typed(name="Report", message="News?", repeats="weekly"))
+
+    assert set(weekly.context["adminform"].form.errors) == {"at", "days"}
+
+
+def test_an_operator_without_the_permission_to_change_a_schedule_reads_its_columns():
+    client, user = operator("view_schedule")
+    row = add_schedule(application_of(owner=user), user, kind="cron", expression="5 4 * * *")
+
+    page = client.get(f"/admin/schedules/schedule/{row.pk}/change/").text
+
+    assert "5 4 * * *" in page
+    assert 'name="repeats"' not in page

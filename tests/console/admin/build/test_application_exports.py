@@ -148,7 +148,7 @@ def test_an_application_of_a_managed_directory_is_read_and_duplicated(
 
     assert f"Not loaded: {broken}: line 1: not valid YAML" in listed
     assert (data["managed"], data["may_change"]) == (str(tmp_path), False)
-    assert ("Clone", f"{START}?copy={row.pk}") in data["pages"]["general"]["links"]
+    assert ("Clone", f"{START}?copy={row.pk}") in data["general"]["links"]
     assert (saved.status_code, patched.status_code) == (403, 403)
     assert "duplicate it" in patched.data["detail"]
     assert Application.objects.get(slug="travel").title == "Travel"

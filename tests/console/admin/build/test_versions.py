@@ -60,6 +60,8 @@ def test_versions_are_listed_and_compared(client):
     assert "Live with unpublished changes" in page
     assert page.index("Version 2 live") < page.index("Version 1")
     assert BEFORE in compared
+    assert "version 1 and draft" in compared
+    assert "Version 2 (live): " in compared
     assert missing == [404] * 4
 
 
@@ -277,7 +279,9 @@ def queries_of(client: Client, page: str, row: Application) -> int:
 
 
 def test_no_page_asks_more_of_many_rows_than_of_a_few(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 3600)  # nothing is refreshed in between
+    monkeypatch.setattr(
+        "apps.process_state.MAX_AGE_SECONDS", 3600
+    )  # nothing is refreshed in between
     make_deployment()
     client = signed_in()
     (row, _) = make_many(2, 2, needs_second_publisher=True)

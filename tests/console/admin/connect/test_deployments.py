@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 from django.test import Client
 
 from apps.catalog.models import Change
-from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
+from apps.workspace.local.deployments.fallbacks import breaker_store, key_of_row
 from apps.workspace.local.models import Deployment
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import browser_of, staff, staff_account
@@ -549,7 +549,7 @@ def test_what_can_be_chosen_is_offered_and_what_is_skipped_says_why(admin_client
 
 
 def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, monkeypatch):
-    monkeypatch.setattr("apps.workspace.local.deployments.breakers.FAILURES", 2)
+    monkeypatch.setattr("apps.workspace.local.deployments.fallbacks.FAILURES", 2)
     a, b, _ = make_deployment("a"), make_deployment("b"), make_deployment("e", kind="embedding")
     fail(a, 2)
     fail(b, 1)
@@ -564,7 +564,7 @@ def test_an_open_breaker_is_shown_and_can_be_closed(admin_client, monkeypatch):
 
 
 def test_a_deployment_that_is_saved_begins_with_a_closed_breaker(admin_client, monkeypatch):
-    monkeypatch.setattr("apps.workspace.local.deployments.breakers.FAILURES", 1)
+    monkeypatch.setattr("apps.workspace.local.deployments.fallbacks.FAILURES", 1)
     row = make_deployment("a")
     fail(row, 1)
 

@@ -29,7 +29,7 @@ HARBOUR = rest_tools({"template_name": "ship"}, name="Harbour")
 
 @pytest.fixture(autouse=True)
 def layers(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = write(
         tmp_path / "1",
         prompt__polite="Be polite.\nAlways.",

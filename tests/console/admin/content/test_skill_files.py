@@ -25,7 +25,7 @@ ENDINGS = " ".join(sorted(TEXT_ENDINGS))
 
 @pytest.fixture(autouse=True)
 def _one_layer(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
     settings.PREDEFINED_DIR = tmp_path
     settings.PREDEFINED_EXTRA_PATHS = []
 

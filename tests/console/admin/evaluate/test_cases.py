@@ -116,6 +116,8 @@ async def test_a_run_is_begun_in_the_admin_goes_on_by_itself_and_is_read_by_a_sc
         "The answer differs from the expected text."
     )
     assert '<span class="console-badge">differs</span>' not in compared.content.decode()
+    columns = [f"Run {one}: Live" for one in (run.pk, again.json()["id"])]
+    assert all(column in words(compared) for column in columns)
 
 
 def test_a_run_proposes_a_replay_of_what_is_recorded_and_otherwise_a_live_run_that_records():

@@ -65,6 +65,39 @@ def test_the_list_of_keys_links_to_pages_whose_address_has_no_hash(admin_client,
     assert "robot" in admin_client.get(change).text
 
 
+@pytest.mark.parametrize("url", [KEYS, OPERATOR_KEYS])
+@pytest.mark.parametrize("page", ["change", "delete", "history"])
+def test_no_page_of_a_key_links_to_its_hash(admin_client, url, page):
+    create(admin_client, url, {"name": "robot"})
+    key = (ApiKey if url == KEYS else OperatorKey).objects.get()
+    admin_client.post(f"{url}{key.prefix}/change/", {"name": "Robot"})
+
+    shown = admin_client.get(f"{url}{key.prefix}/{page}/").text
+    links = re.findall(r'(?:href|action)="([^"]*)"', shown)
+
+    assert any(f"/{key.prefix}/" in link for link in links)
+    assert quote(key.hashed_key) not in " ".join(links)
+
+
+def test_deleting_a_user_lists_their_keys_without_hashes(admin_client):
+    user = User.objects.create_user("robot")
+    create(admin_client, KEYS, {"name": "robot", "user": user.pk})
+    key = ApiKey.objects.get()
+
+    shown = admin_client.get(f"/admin/auth/user/{user.pk}/delete/").text
+
+    assert f"{KEYS}{key.prefix}/change/" in shown
+    assert quote(key.hashed_key) not in shown
+
+
+def test_the_history_of_a_key_is_found_by_its_prefix(admin_client):
+    create(admin_client, KEYS, {"name": "robot"})
+    key = ApiKey.objects.get()
+    admin_client.post(f"{KEYS}{key.prefix}/change/", {"name": "Robot"})
+
+    assert len(admin_client.get(f"{KEYS}{key.prefix}/history/").context["action_list"]) == 2
+
+
 def test_a_key_may_have_limits_of_its_own_and_none_are_those_of_all_keys(admin_client):
     create(admin_client, KEYS, {"name": "all", "requests_per_minute": "", "tokens_per_minute": ""})
     create(

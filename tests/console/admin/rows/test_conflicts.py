@@ -77,9 +77,9 @@ def test_the_second_is_told_who_changed_what_and_keeps_what_was_typed(anna, ben,
     page = words(told)
     assert "Another user saved this deployment while you were editing it." in page
     assert "anna, " in page
-    assert 'description changed before: − ""after: + "Hers"' in page  # noqa: RUF001
-    assert 'display_name changed before: − "demo-model"after: + "Mine"' in page  # noqa: RUF001
-    assert "parameters.seed was 1 Your input3 The saved value2" in page
+    assert 'Description changed before: − ""after: + "Hers"' in page  # noqa: RUF001
+    assert 'Display name changed before: − "demo-model"after: + "Mine"' in page  # noqa: RUF001
+    assert "Parameters › Seed was 1 Your input3 The saved value2" in page  # noqa: RUF001
     form = told.context["adminform"].form
     typed = (form["display_name"].value(), form["parameters"].value())
     assert typed == ("Mine", mine["parameters"])
@@ -287,7 +287,7 @@ def test_two_edit_one_toolset_that_is_written_as_text(anna, ben):
     row.save()
     anna.post(url_of(row), {"text": toolset(name="Hers"), "seen_version": "1"})
     told = ben.post(url_of(row), {"text": toolset(description="Mine"), "seen_version": "1"})
-    assert "text.name changed" in words(told)
+    assert "Text › Name changed" in words(told)  # noqa: RUF001
     ben.post(url_of(row), again(told, _merge="1"))
 
     row.refresh_from_db()

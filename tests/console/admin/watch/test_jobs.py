@@ -135,3 +135,15 @@ def test_a_failed_job_runs_again(admin_client: Client):
     assert "Jobs restarted: 1." in answer.content.decode()
     assert (job.status, job.attempts) == ("ready", 0)
     assert audited() == [("job.retried", str(job.pk))]
+
+
+@pytest.mark.parametrize(("is_final", "count"), [("1", 1), ("0", 2), ("yes", 0), ("", 3)])
+def test_failures_are_filtered_by_whether_the_job_is_retried(admin_client: Client, is_final, count):
+    for number, end in enumerate([True, False, False]):
+        record_failure(
+            "tests.note", f"{number}", 1, RuntimeError("Hot."), None if end else timedelta(60)
+        )
+
+    listed = admin_client.get(f"/admin/tasks/taskfailure/?is_final={is_final}").context["cl"]
+
+    assert listed.result_count == count

@@ -220,7 +220,7 @@ def test_a_run_that_answered_shows_the_tool_call_that_failed(client, runs, opera
     shown = beginning(client.get(f"{PAGE}{runs[0].pk}/change/").text)
 
     assert runs[0].status == "done"
-    assert "Failing step Tool search" in shown
+    assert "Failing step Tool Search" in shown
 
 
 def test_the_page_of_a_run_leaves_out_what_has_no_value(client, runs, operator):

@@ -63,8 +63,8 @@ def test_calls_are_shown_in_their_order_on_one_axis(run):
             ("1,200 input tokens (1,000 cached), 30 output tokens; first token after 0.50 s; "
             "0.5000 USD"),
         ),
-        ("Tool", "search", "2.00 s", "2.50 s", "20.00", "25.00", ""),
-        ("Tool", "look", "4.00 s", "\N{EN DASH}", "40.00", "0.50", "on the client"),
+        ("Tool", "Search", "2.00 s", "2.50 s", "20.00", "25.00", ""),
+        ("Tool", "Look", "4.00 s", "\N{EN DASH}", "40.00", "0.50", "on the client"),
         ("Model", "gpt", "5.00 s", "5.00 s", "50.00", "50.00", "cancelled"),
     ]  # fmt: skip
     assert [row.span.has_failed for row in found.rows] == [False, True, False, False]
@@ -89,11 +89,12 @@ def test_a_run_inside_holds_its_calls(run):
     rows = waterfall_of(run).rows
 
     assert [(row.kind, row.span.name, row.span.is_inside, row.took) for row in rows] == [
-        ("Tool", "ask_hotel", False, "4.00 s"),
+        ("Tool", "Ask hotel", False, "4.00 s"),
         ("Nested run", "hotels", False, "2.50 s"),
         ("Model", "gpt", True, "1.00 s"),
-        ("Tool", "search", True, "1.50 s"),
+        ("Tool", "Search", True, "1.50 s"),
     ]
+    assert [row.span.hint for row in rows] == ["ask_hotel", "", "", "search"]
 
 
 def test_a_kept_run_shows_what_it_waited_for(run):

@@ -14,9 +14,9 @@ from uuid import uuid4
 
 import pytest
 
-from apps.workspace.egress import per_loop
-from apps.workspace.local.deployments import breakers, shared_breakers
-from apps.workspace.local.deployments.breakers import BreakerStore, ProcessBreakers, RowBreaker
+from apps import process_state
+from apps.workspace.local.deployments import fallbacks, shared_breakers
+from apps.workspace.local.deployments.fallbacks import BreakerStore, ProcessBreakers, RowBreaker
 from apps.workspace.local.deployments.shared_breakers import SharedBreakers
 from tests.services import absence
 
@@ -25,9 +25,9 @@ Stores = tuple[BreakerStore, BreakerStore]
 
 @pytest.fixture(autouse=True)
 def _limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breakers, "FAILURES", 3)
-    monkeypatch.setattr(breakers, "WINDOW_SECONDS", 600.0)
-    monkeypatch.setattr(breakers, "OPEN_SECONDS", 600.0)
+    monkeypatch.setattr(fallbacks, "FAILURES", 3)
+    monkeypatch.setattr(fallbacks, "WINDOW_SECONDS", 600.0)
+    monkeypatch.setattr(fallbacks, "OPEN_SECONDS", 600.0)
     monkeypatch.setattr(shared_breakers, "READ_SECONDS", 0.0)
 
 
@@ -77,7 +77,7 @@ async def test_it_opens_after_so_many_failures_of_all_processes(kind: str, key: 
 async def test_failures_that_are_too_old_do_not_count(
     kind: str, key: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(breakers, "WINDOW_SECONDS", 0.05)
+    monkeypatch.setattr(fallbacks, "WINDOW_SECONDS", 0.05)
     async with stores(kind) as (one, _):
         await one.failed(key)
         await one.failed(key)
@@ -102,12 +102,12 @@ async def test_a_success_takes_the_failures_before_it_away(kind: str, key: str):
 async def test_exactly_one_call_of_all_processes_tries_it_when_its_time_is_over(
     kind: str, key: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(breakers, "FAILURES", 1)
-    monkeypatch.setattr(breakers, "OPEN_SECONDS", 0.1)
+    monkeypatch.setattr(fallbacks, "FAILURES", 1)
+    monkeypatch.setattr(fallbacks, "OPEN_SECONDS", 0.1)
     async with stores(kind) as both:
         await both[0].failed(key)
         await both[1].admits(key)
-        monkeypatch.setattr(breakers, "OPEN_SECONDS", 600.0)
+        monkeypatch.setattr(fallbacks, "OPEN_SECONDS", 600.0)
         await asyncio.sleep(0.15)
         said = await asyncio.gather(*(both[turn % 2].admits(key) for turn in range(40)))
         began = time.monotonic()
@@ -150,13 +150,13 @@ async def test_while_redis_is_away_each_process_counts_alone(settings: Any, key:
 async def test_what_becomes_of_it_is_logged_and_the_store_is_that_of_the_setting(
     kind: str, key: str, caplog: Any
 ):
-    caplog.set_level(logging.INFO, logger="apps.workspace.local.deployments.breakers")
+    caplog.set_level(logging.INFO, logger="apps.workspace.local.deployments.fallbacks")
     breaker = RowBreaker(key, "gpt")
     said = [await breaker.failed() for _ in range(3)]
-    is_shared = isinstance(breakers.breaker_store(), SharedBreakers)
+    is_shared = isinstance(fallbacks.breaker_store(), SharedBreakers)
     await breaker.succeeded(time.monotonic())
     await breaker.succeeded(time.monotonic())
-    await per_loop.close()
+    await process_state.close_loop_objects()
 
     assert (said, is_shared) == ([False, False, True], kind == "redis")
     assert caplog.messages == [

@@ -44,7 +44,7 @@ async def make_deployment(**fields) -> Deployment:
 
 @pytest.fixture
 def always_asks(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0)
 
 
 async def test_a_deployment_is_known_by_what_its_row_says():

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from apps import process_state
 from apps.manifest.secrets import Credential
-from apps.workspace.egress import per_loop
 from apps.workspace.local.models import Secret
 from apps.workspace.local.secrets import vault
 from apps.workspace.local.secrets.sources import SourceFailed, SourceText
@@ -54,7 +54,7 @@ async def read() -> SourceText:
     try:
         return await Vault().read(REFERENCE)
     finally:
-        await per_loop.close()
+        await process_state.close_loop_objects()
 
 
 async def failure() -> str:
@@ -198,14 +198,14 @@ async def test_a_secret_of_vault_goes_to_its_servers_alone_and_changes_its_versi
         await reveal(Credential(secret="shop"), "https://evil.example.net")
     server.documents[PATH].append({"token": NEW})
     after, known_after = await reveal(Credential(secret="shop"), url), await versions(["shop"])
-    await per_loop.close()
+    await process_state.close_loop_objects()
 
     assert (before.text, after.text) == (OLD, NEW)
     assert (known, known_after) == ((("shop", before.version),), (("shop", after.version),))
     assert before.version < after.version
     assert "may not be sent to https://evil.example.net" in str(elsewhere.value)
     assert await problem_in_vault(row) == ""
-    await per_loop.close()
+    await process_state.close_loop_objects()
 
 
 @pytest.mark.django_db
@@ -218,7 +218,7 @@ async def test_a_text_that_cannot_be_sent_is_refused_by_its_path(server: VaultSe
     del server.documents[PATH]
     with pytest.raises(SecretRefused) as missing:
         await reveal(Credential(secret="shop"), "https://api.example.org")
-    await per_loop.close()
+    await process_state.close_loop_objects()
 
     assert str(unfit.value).startswith("The secret 'shop' is sent in headers, and ")
     assert NEW not in str(unfit.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,13 +13,6 @@ from apps.errors import Unsupported
 from apps.workspace.local.models import McpServer
 from apps.workspace.local.tools import mcp_servers
 from tests.tables import each_row
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_remembered() -> Iterator[None]:
-    mcp_servers.forget_servers()
-    yield
-    mcp_servers.forget_servers()
 
 
 def server(**fields: Any) -> McpServer:
@@ -69,7 +61,7 @@ def test_the_environment_is_encrypted():
 
 @pytest.mark.django_db
 async def test_a_server_is_found_by_its_name_and_an_edit_makes_another_of_it(monkeypatch):
-    monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 0.0)
+    monkeypatch.setattr("apps.process_state.MAX_AGE_SECONDS", 0.0)
     row = server(arguments=["-v"], environment='{"B": "2", "A": "1"}', working_directory="/tmp")
     await database_sync_to_async(row.save)()
 

@@ -80,7 +80,8 @@
  * @property {Record<string, string>} urls
  * @property {Access} access
  * @property {{doors: Door[], keys: string, own_keys: string, user: string, widget: Widget}} connect where keys are created, or ""
- * @property {Record<string, Page>} pages
+ * @property {Page} general
+ * @property {Record<string, string>} panels the URLs of the sections that the server renders
  * @property {string} managed the directory of the application's managed files, or ""
  * @property {Message[]} replay
  *
@@ -99,8 +100,9 @@
  * @typedef {object} Choices the available choices
  * @property {Deployment[]} deployments
  * @property {{id: string, name: string}[]} applications
- * @property {{name: string, text: string}[]} prompts
+ * @property {{name: string, title: string, text: string}[]} prompts
  * @property {{name: string, description: string}[]} skills
+ * @property {string[]} agents
  * @property {{path: string}[]} files
  * @property {string[]} secrets
  * @property {{name: string}[]} servers programs of this installation

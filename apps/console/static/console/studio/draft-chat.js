@@ -8,6 +8,7 @@ import { part, reasonOf } from "../parts.js";
 import { button, element, newId } from "./elements.js";
 import { readEvents } from "./events.js";
 import { piece } from "./prompt-layers.js";
+import { plural } from "./tools/paths.js";
 
 /**
  * @import { Message, Starter } from "./data.js"
@@ -175,7 +176,7 @@ class Answer {
     this.text = element("markdown-text");
     this.steps = element("div", { class: "studio-steps" });
     this.facts = element("p", { class: "studio-quiet" });
-    const name = which === "live" ? "Live version" : "Draft";
+    const name = which === "live" ? `Live version ${chat.store.state.number}` : "Draft";
     this.root = element(
       "article",
       { class: "studio-answer", "aria-label": `Answer of the ${name.toLowerCase()}`, "data-which": which },
@@ -274,7 +275,7 @@ class Answer {
       element(
         "details",
         { class: "studio-fold" },
-        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${number(tokens)} tokens`)),
+        element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
         ...parts,
       ),
     );
@@ -315,8 +316,8 @@ class Answer {
 
   /** @param {{input: number, output: number, seconds: number, calls: number, tool_calls: number, state: unknown}} data */
   on_end({ input, output, seconds, calls, tool_calls, state }) {
-    const parts = [`${seconds.toFixed(1)} s`, `${number(input)} + ${number(output)} tokens`, counted(calls, "model call")];
-    if (tool_calls) parts.push(counted(tool_calls, "tool call"));
+    const parts = [`${seconds.toFixed(1)} s`, `${number(input)} + ${number(output)} tokens`, plural(calls, "model call")];
+    if (tool_calls) parts.push(plural(tool_calls, "tool call"));
     this.facts.textContent = parts.join(" · ");
     this.message = { role: "assistant", content: this.written, custom_content: { state } };
   }
@@ -324,6 +325,3 @@ class Answer {
 
 /** @param {number} value */
 const number = (value) => value.toLocaleString("en");
-
-/** @param {number} number @param {string} name */
-const counted = (number, name) => `${number} ${number === 1 ? name : name.replace("call", "calls")}`;

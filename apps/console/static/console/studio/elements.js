@@ -96,7 +96,7 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
       element("label", { htmlFor: id }, label),
       path ? element("code", { class: "studio-path", title: "Path in the manifest" }, path) : "",
     ),
-    control,
+    control.type === "file" ? fileInput(control) : control,
     about,
     notes,
   );
@@ -114,6 +114,16 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
   show();
   return box;
 }
+
+/** A control for files, like those of the templates. @param {Field} control */
+const fileInput = (control) =>
+  element(
+    "span",
+    { class: "file-input" },
+    control,
+    element("span", { class: "file-button", "aria-hidden": "true" }, "Choose file"),
+    element("span", { class: "file-name", "aria-hidden": "true" }, "No file chosen"),
+  );
 
 /**
  * A problem with a typed number; the server allows each model its own range.

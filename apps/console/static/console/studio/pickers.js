@@ -1,7 +1,8 @@
 // Fields for named things of the installation, such as servers, secrets and prompts: lists with a search.
 
 import { offerChoices } from "../../chat/scripts/choice-fields.js";
-import { element, field, link } from "./elements.js";
+import { element, field, findings, link, newId } from "./elements.js";
+import { labelAt } from "./labels.js";
 
 /**
  * @import { Choices } from "./data.js"
@@ -52,6 +53,58 @@ export function pickerField(store, { choices, value, empty, none = "", unknown =
     onchange?.(chosen);
   });
   store.subscribe((what) => what === "choices" && fill(), box);
+  return box;
+}
+
+/**
+ * Several of the names that exist, as checkboxes. A selected name that no longer exists stays until it is deselected.
+ * @param {Store} store
+ * @param {object} options
+ * @param {string} options.path of a list of names
+ * @param {() => string[]} options.names is called again after each change of the draft
+ * @param {string} options.help
+ * @param {string} options.none is shown instead of an empty list
+ * @param {string} [options.label] instead of the label of its path
+ * @param {string[]} [options.empty] is stored if nothing is selected
+ */
+export function ticksField(store, { path, names, help, none, label = labelAt(path), empty }) {
+  /** @returns {string[]} */
+  const chosen = () => store.get(path) ?? [];
+  const id = newId("ticks");
+  const list = element("ul", { class: "studio-ticks" });
+  let shown = "";
+  const fill = () => {
+    const known = names();
+    const all = [...known, ...chosen().filter((name) => !known.includes(name))];
+    if (shown === JSON.stringify([known, all])) return;
+    shown = JSON.stringify([known, all]);
+    const rows = all.map((name) => {
+      const input = element("input", { type: "checkbox", id: newId("tick"), value: name, checked: chosen().includes(name), "data-path": path });
+      const isKnown = known.includes(name);
+      return element("li", {}, input, element("label", { htmlFor: input.id }, name, !isKnown && element("span", { class: "studio-quiet" }, " unknown")));
+    });
+    list.replaceChildren(...rows);
+    list.hidden = !all.length;
+    missing.hidden = !list.hidden;
+  };
+  const missing = element("p", { class: "studio-quiet" }, none);
+  list.addEventListener("change", ({ target }) => {
+    const { value, checked } = /** @type {HTMLInputElement} */ (target);
+    const left = chosen().filter((name) => name !== value);
+    const names = checked ? [...left, value] : left;
+    store.change(path, names.length ? names : empty);
+  });
+  fill();
+  const box = element(
+    "div",
+    { class: "studio-field", role: "group", "aria-labelledby": id, "aria-describedby": `${id}-help` },
+    element("div", { class: "studio-label" }, element("strong", { id }, label), element("code", { class: "studio-path", title: "Path in the manifest" }, path)),
+    list,
+    missing,
+    element("p", { class: "studio-help", id: `${id}-help` }, help),
+    findings(store, path),
+  );
+  store.subscribe((what) => ["settled", "choices"].includes(what) && fill(), box);
   return box;
 }
 

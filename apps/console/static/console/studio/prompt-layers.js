@@ -3,6 +3,7 @@
 import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";
 import { pickerField } from "./pickers.js";
+import { plural } from "./tools/paths.js";
 import { readEvents } from "./events.js";
 
 /**
@@ -82,7 +83,7 @@ export function piece(title, text, tokens) {
       "summary",
       {},
       element("span", {}, title),
-      tokens === undefined ? "" : element("span", { class: "studio-quiet" }, ` about ${tokens.toLocaleString("en")} tokens`),
+      tokens === undefined ? "" : element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`),
     ),
     element("pre", { class: "studio-sample", tabIndex: 0, "aria-label": title }, text),
   );

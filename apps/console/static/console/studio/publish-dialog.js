@@ -1,7 +1,7 @@
 // The dialog for publishing, or for requesting it: the changes, the checks, the note for the version, and its audience.
 
 import { button, element, newId, quiet } from "./elements.js";
-import { changedPlace } from "./breadcrumbs.js";
+import { changedItem, changedPlace } from "./breadcrumbs.js";
 import { issueList } from "./issues.js";
 import { part } from "../parts.js";
 
@@ -104,12 +104,14 @@ export class PublishDialog {
   }
 
   /** The field with its path as a detail; only the path if the studio has no field. @param {Difference} difference */
-  change({ path, kind, before, after, lines }) {
-    const place = changedPlace({ path, kind }, this.store);
+  change(difference) {
+    const { path, kind, before, after, lines } = difference;
+    const place = changedPlace(difference, this.store);
+    const item = changedItem(difference, this.store);
     const name = place ? element("strong", { title: path }, place) : element("code", {}, path);
     return [
       element("dt", {}, name, " ", element("span", { class: "studio-quiet" }, kind)),
-      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, before, after)),
+      element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, item || before, item || after)),
     ];
   }
 

@@ -9,7 +9,7 @@ import { general } from "./sections/general.js";
 import { instructions } from "./sections/instructions.js";
 import { limits } from "./sections/limits.js";
 import { model } from "./sections/model.js";
-import { cases, runs, usage, versions } from "./sections/elsewhere.js";
+import { cases, runs, usage, versions } from "./sections/panels.js";
 import { skills } from "./sections/skills.js";
 import { starters } from "./sections/starters.js";
 import { tools } from "./sections/tools.js";

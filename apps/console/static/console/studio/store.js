@@ -9,11 +9,14 @@ import { split } from "../manifest/paths.js";
 const SETTLE_MS = 400;
 const GONE = "You no longer have a role in this application, so you cannot change it.";
 
-/** Fetches JSON from the server. Rejects a response that is not JSON, for example after the user signed out. @param {string} address @returns {Promise<any>} */
-export async function fetchJson(address) {
+/** Fetches JSON from the server. @param {string} address @returns {Promise<any>} */
+export const fetchJson = async (address) => (await fetchOwn(address)).json();
+
+/** Rejects a redirect, for example after the user signed out. @param {string} address */
+export async function fetchOwn(address) {
   const response = await fetch(address);
   if (!response.ok || response.redirected) throw new Error(`${response.status} for ${address}`);
-  return response.json();
+  return response;
 }
 
 /** JSON with sorted keys, because databases sort the keys of a manifest. @param {unknown} value @returns {string} */

@@ -257,10 +257,16 @@ export class ModelComparison extends LitElement {
     this.#close();
   }
 
-  /** @param {StoredAnswer} answer @param {number} place */
-  #titleOf({ models }, place) {
-    const titles = models.map((name) => this.#question.models.find(({ id }) => id === name)?.title ?? name);
-    return titles.join(", ") || gettext("Answer {number}", { number: place + 1 });
+  /** The models of an answer. Answers of the same models are numbered. @param {StoredAnswer} answer @param {number} place */
+  #titleOf(answer, place) {
+    const models = this.#modelsOf(answer);
+    const isAlone = models && (this.answers ?? []).filter((one) => this.#modelsOf(one) === models).length < 2;
+    return isAlone ? models : [models, gettext("Answer {number}", { number: place + 1 })].filter(Boolean).join(" · ");
+  }
+
+  /** @param {StoredAnswer} answer */
+  #modelsOf({ models }) {
+    return models.map((name) => this.#question.models.find(({ id }) => id === name)?.title ?? name).join(", ");
   }
 
   /** The text of the question. */

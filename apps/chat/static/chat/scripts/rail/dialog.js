@@ -2,10 +2,12 @@
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext, ngettext } from "../texts.js";
+import { tile } from "../tile.js";
 
 /**
  * @import { Folder, HistoryRows, Named, Row } from "./rows.js"
- * @typedef {{slug: string, title: string, detail: string}} Successor an application
+ * @import { Tile } from "../tile.js"
+ * @typedef {{slug: string, title: string, detail: string} & Tile} Successor an application
  * @typedef {{kind: "rename", row: Named} | {kind: "move", rows: Row[]} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
  * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is announced to screen readers
  */
@@ -17,11 +19,13 @@ const HEADINGS = {
   "new-folder": gettext("New folder"),
   "rename-folder": gettext("Rename folder"),
 };
+/** The number of applications from which a search is shown. */
+const MANY = 8;
 const LONGEST = { rename: 200, "rename-folder": 100, "new-folder": 100 };
 
 /** Dispatches `done` (detail: the change) after the server has made it, and `left` when it closes. */
 export class HistoryDialog extends LitElement {
-  static properties = { asked: { state: true }, problem: { state: true }, isNew: { state: true } };
+  static properties = { asked: { state: true }, problem: { state: true }, isNew: { state: true }, query: { state: true } };
 
   constructor() {
     super();
@@ -32,6 +36,8 @@ export class HistoryDialog extends LitElement {
     this.problem = "";
     /** True if the conversation is moved to a new folder. */
     this.isNew = false;
+    /** The search for an application. */
+    this.query = "";
     /** @type {Element | null} the element that had the focus */
     this.opener = null;
   }
@@ -43,7 +49,7 @@ export class HistoryDialog extends LitElement {
   /** @param {Asked} asked */
   ask(asked) {
     this.opener = document.activeElement;
-    this.problem = "";
+    this.problem = this.query = "";
     this.isNew = asked.kind === "move" && !this.rows?.folders.length;
     this.asked = asked;
   }
@@ -81,16 +87,26 @@ export class HistoryDialog extends LitElement {
 
   /** @param {Row} row @param {Successor[]} applications */
   #applications(row, applications) {
-    return html`<fieldset class="folder-choice">
+    const words = this.query.trim().toLowerCase();
+    const isFound = (/** @type {Successor} */ { title, detail }) => `${title} ${detail}`.toLowerCase().includes(words);
+    return html`${applications.length < MANY ? nothing : this.#search()}
+      <fieldset class="folder-choice">
         <legend>${gettext("Choose an app for the next question in “{title}”", { title: row.title || gettext("Untitled") })}</legend>
         ${applications.map(
-          ({ slug, title }) => html`<label>
-            <input type="radio" name="application" value=${slug} required />
-            <span dir="auto">${title}</span>
+          (one) => html`<label class="application-option" ?hidden=${!isFound(one)}>
+            <input type="radio" class="visually-hidden" name="application" value=${one.slug} required />
+            ${tile(one)}
+            <span class="choice-option" dir="auto">${one.title}${one.detail ? html`<small>${one.detail}</small>` : nothing}</span>
           </label>`,
         )}
+        ${applications.some(isFound) ? nothing : html`<p class="choices-none" role="status">${gettext("No results.")}</p>`}
       </fieldset>
       <p class="history-empty">${gettext("The new app can read all messages in this conversation.")}</p>`;
+  }
+
+  #search() {
+    const search = (/** @type {InputEvent} */ { target }) => (this.query = /** @type {HTMLInputElement} */ (target).value);
+    return html`<input type="search" aria-label=${gettext("Search")} placeholder=${gettext("Search")} autocomplete="off" @input=${search} />`;
   }
 
   /** @param {"rename" | "new-folder" | "rename-folder"} kind @param {string} text */

@@ -1,5 +1,6 @@
 /** Scripts of every page of the site. */
 
+import "./file-inputs.js";
 import "./menus.js";
 import "./palette.js";
 import "./sections.js";

@@ -191,7 +191,9 @@ export class Chat {
       answering: loaded && openQuestion(conversation.running) !== undefined,
       disabled: this.#whyDisabled(),
     });
-    this.#starters.hidden = !loaded || conversation.turns.length > 0;
+    const isFresh = loaded && !conversation.turns.length;
+    document.body.classList.toggle("fresh", isFresh);
+    this.#follower.isPaused = isFresh;
     this.#tell(this.#notice, readOnly || (state === "lost" ? LOST : ""));
   }
 

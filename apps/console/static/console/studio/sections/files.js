@@ -177,6 +177,7 @@ function uploading(store, choices, done) {
     place.classList.toggle("studio-error", failed.length > 0);
     control.disabled = false;
     control.value = "";
+    control.dispatchEvent(new Event("reset", { bubbles: true }));
   };
   control.addEventListener("change", () => send([...(control.files ?? [])]));
   const card = element(

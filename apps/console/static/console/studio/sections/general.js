@@ -1,9 +1,9 @@
 // General information: the name in URLs, the times of creation and change, and actions.
 
-import { button, element, group, newId } from "../elements.js";
-import { factsAndLinks } from "./elsewhere.js";
+import { button, element, group, link, newId } from "../elements.js";
 
 /**
+ * @import { Page } from "../data.js"
  * @import { Section } from "../sections.js"
  * @import { Store } from "../store.js"
  */
@@ -13,9 +13,18 @@ export const general = {
   id: "general",
   title: "General",
   render(container, store) {
-    container.append(address(store), group("About this application", ...factsAndLinks(store.data.pages.general)));
+    container.append(address(store), group("About this application", ...factsAndLinks(store.data.general)));
   },
 };
+
+/** @param {Page} page */
+function factsAndLinks({ facts, links }) {
+  const list = facts.map(([name, text]) => [element("dt", {}, name), element("dd", {}, text)]);
+  return [
+    element("dl", { class: "studio-facts" }, ...list.flat()),
+    element("p", { class: "studio-actions" }, ...links.map(([text, url]) => link(text, url, { class: "console-button" }))),
+  ];
+}
 
 /** The name in URLs, which is saved immediately. @param {Store} store */
 function address(store) {

@@ -4,6 +4,7 @@ import { part } from "../../parts.js";
 import { button, element, findings, group, newId, paragraph, quiet, textField } from "../elements.js";
 import { naming } from "../naming.js";
 import { pickerField } from "../pickers.js";
+import { plural } from "../tools/paths.js";
 import { preview } from "../prompt-layers.js";
 
 /**
@@ -92,7 +93,7 @@ function written(store, choices, redraw) {
   const count = element("p", { class: "studio-count" });
   const tell = () => {
     const words = textarea.value.trim().split(/\s+/).filter(Boolean).length;
-    count.textContent = `${words.toLocaleString("en")} words, about ${tokens(textarea.value).toLocaleString("en")} tokens`;
+    count.textContent = `${plural(words, "word")}, about ${plural(tokens(textarea.value), "token")}`;
   };
   textarea.addEventListener("input", tell);
   tell();
@@ -101,7 +102,7 @@ function written(store, choices, redraw) {
 }
 
 /** @param {Choices} choices @returns {Choice[]} */
-const promptChoices = ({ prompts }) => prompts.map(({ name, text }) => [name, name, text.trim().split("\n")[0]]);
+const promptChoices = ({ prompts }) => prompts.map(({ name, title, text }) => [name, title, text.trim().split("\n")[0]]);
 
 /** The same estimate as on the server: four bytes per token. @param {string} text */
 const tokens = (text) => Math.ceil(new TextEncoder().encode(text).length / 4);

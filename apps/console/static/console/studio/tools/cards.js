@@ -112,6 +112,7 @@ function* settings(store, index, { toolset, switched, isPredefined, choices, red
   if (typeof toolset.name !== "object" && kind.is_named) {
     yield textField(store, { path: path("name"), empty: "", help: "The prefix of its tools' names." });
   }
+  if (typeof toolset.title !== "object") yield textField(store, { path: path("title"), help: "Users see it instead of the name." });
   yield textField(store, { path: path("description"), rows: 2 });
   for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, choices);
   yield approvalField(store, path(), "Application default");

@@ -14,7 +14,7 @@ export const at = (...parts) => join(["tool_sets", ...parts]);
 export const FUNCTION = ["open_ai_tool", "function"];
 
 /** @param {number} count @param {string} one */
-export const plural = (count, one, more = `${one}s`) => `${count} ${count === 1 ? one : more}`;
+export const plural = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
 
 /** @param {Json} toolset @returns {string} */
 export const nameOf = ({ name, template_name: template, type }) => {

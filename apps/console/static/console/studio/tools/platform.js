@@ -1,6 +1,7 @@
 // The platform's own tools: a card with a switch for each, and its settings.
 
-import { element, group, linesField, link, numberField, quiet, selectField, switchField } from "../elements.js";
+import { element, group, link, numberField, quiet, selectField, switchField } from "../elements.js";
+import { ticksField } from "../pickers.js";
 import { subagentFields } from "./subagents.js";
 
 /**
@@ -60,8 +61,13 @@ const TOOLS = [
   {
     name: "spawn_agent",
     help: "Delegates parts of a task to predefined sub-agents, which work in parallel.",
-    settings: (store) => [
-      linesField(store, { path: of("spawn_agent.agents"), rows: 2, help: "Names, one per line. Leave empty for all." }),
+    settings: (store, choices) => [
+      ticksField(store, {
+        path: of("spawn_agent.agents"),
+        names: () => choices.agents,
+        help: "If none is selected, all predefined sub-agents can be used.",
+        none: "No predefined sub-agents installed yet.",
+      }),
       seconds(store, "spawn_agent.timeout_seconds", "120"),
     ],
   },
@@ -95,7 +101,7 @@ export function platformTools(store, choices) {
   );
   return group(
     "Built-in tools",
-    quiet("Ready to use, without a URL or key. More tools are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
+    quiet("Ready to use, without a URL or key. Predefined toolsets have more tools; tools for files are under ", link("Files and contexts", "#files"), "."),
     element("div", { class: "studio-platform" }, ...cards),
   );
 }

@@ -203,14 +203,14 @@ const ofKind = (type, title) => (_store, _choices, done) => {
   return [labelled("Name", name), element("p", {}, add)];
 };
 
-/** @type {[title: string, make: Source][]} */
+/** @type {[title: string, detail: string, make: Source][]} */
 const SOURCES = [
-  ["An MCP server", fromServer],
-  ["An OpenAPI document", fromOpenApi],
-  ["A curl command", fromCurl],
-  ["Predefined", fromPredefined],
-  ["Another application", fromApplication],
-  ["A REST service, entered manually", byHand],
+  ["MCP server", "A URL, or a registered server", fromServer],
+  ["OpenAPI document", "A URL, a file or its text", fromOpenApi],
+  ["curl command", "One tool that sends the same request", fromCurl],
+  ["Predefined toolset", "Shared by all applications of this installation", fromPredefined],
+  ["Another application", "An application or a model, called as a tool", fromApplication],
+  ["REST service", "Without a document: enter its tools", byHand],
 ];
 
 /**
@@ -219,21 +219,24 @@ const SOURCES = [
  */
 export function addBar(store, choices, added) {
   const place = element("div", { class: "studio-source" });
-  /** @type {[title: string, make: Source][]} */
-  const ofKinds = Object.entries(store.data.kinds)
-    .filter(([, { is_addable }]) => is_addable)
-    .map(([type, { title }]) => [title, ofKind(type, title)]);
-  const buttons = [...SOURCES, ...ofKinds].map(([title, make]) => {
-    const one = button(title, () => {
-      const wasOpen = one.getAttribute("aria-expanded") === "true";
-      for (const other of buttons) other.setAttribute("aria-expanded", "false");
+  /** @type {typeof SOURCES} */
+  const sources = [
+    ...SOURCES,
+    ...Object.entries(store.data.kinds)
+      .filter(([, { is_addable }]) => is_addable)
+      .map(([type, { title }]) => /** @type {(typeof SOURCES)[number]} */ ([title, "", ofKind(type, title)])),
+  ];
+  const source = pickerField(store, {
+    label: "Or add from",
+    choices: () => sources.map(([title, detail]) => /** @type {Choice} */ ([title, title, detail])),
+    empty: "Choose a source",
+    onchange: (chosen) => {
       place.replaceChildren();
-      if (wasOpen) return;
-      one.setAttribute("aria-expanded", "true");
+      const [title, , make] = sources.find(([one]) => one === chosen) ?? [];
+      if (!make) return;
       place.append(element("div", { class: "studio-card", role: "group", "aria-label": title }, ...make(store, choices, done)));
       parts(place, "input, textarea, choice-list, button", HTMLElement)[0]?.focus();
-    }, { "aria-expanded": "false" });
-    return one;
+    },
   });
   /** @type {Done} */
   const done = (toolset) => added(typeof toolset === "number" ? toolset : addToolsets(store, toolset));
@@ -244,7 +247,7 @@ export function addBar(store, choices, added) {
     { class: "studio-inner", "data-add": "" },
     element("h3", {}, "Add tools"),
     pasteField(store, choices, pasted),
-    element("p", { class: "studio-actions" }, element("span", { class: "studio-quiet" }, "Or from"), ...buttons),
+    source,
     place,
   );
 }

@@ -1,8 +1,8 @@
 // The fields of sub-agents: the general-purpose one, and the types that the application declares.
 
-import { button, cardHead, element, findings, focusOn, linesField, numberField, switchField, textField } from "../elements.js";
+import { button, cardHead, element, findings, focusOn, numberField, switchField, textField } from "../elements.js";
 import { freeName, nameOf } from "./paths.js";
-import { deploymentChoices, pickerField } from "../pickers.js";
+import { deploymentChoices, pickerField, ticksField } from "../pickers.js";
 
 /**
  * @import { Choices, Json } from "../data.js"
@@ -67,8 +67,6 @@ function typeCard(store, choices, index, redraw) {
     redraw();
     focusOn('[data-platform="subagents"] button');
   };
-  /** @type {string[]} */
-  const toolsets = (store.get("tool_sets") ?? []).map(nameOf);
   return element(
     "fieldset",
     { class: "studio-card", "data-subagent": String(index) },
@@ -83,11 +81,13 @@ function typeCard(store, choices, index, redraw) {
       off: undefined,
       isOn: (value) => Array.isArray(value),
       children: () => [
-        linesField(store, {
+        ticksField(store, {
           label: "Toolsets",
           path: `${path}.tool_sets`,
+          names: () => (store.get("tool_sets") ?? []).map(nameOf),
           empty: [],
-          help: toolsets.length ? `Names, one per line. Leave empty for none. Available: ${toolsets.join(", ")}.` : "Names, one per line. Leave empty for none.",
+          help: "The sub-agent has only the selected toolsets.",
+          none: "The application has no toolsets yet.",
         }),
       ],
     }),

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 
-from apps.aged_cache import AgedCache
+from apps.process_state import AgedCache
 
 
 def test_a_value_is_as_old_as_its_question():

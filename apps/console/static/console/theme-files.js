@@ -1,0 +1,3 @@
+// Disables the theme's script for files, which fails in inputs other than its own.
+
+Object.defineProperty(HTMLInputElement.prototype, "hasChangeListener", { get: () => true, set() {} });
