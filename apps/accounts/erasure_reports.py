@@ -28,7 +28,7 @@ class ErasureReport(models.Model):
         ordering = ("-started_at", "-pk")
 
     def __str__(self) -> str:
-        return f"account {self.account}"
+        return f"Deletion of account {self.account}"
 
     def document(self) -> dict[str, Any]:
         """Return the report as a JSON object that can be downloaded."""

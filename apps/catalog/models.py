@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.text import Truncator
 from rest_framework_api_key.models import AbstractAPIKey
 
 from apps.catalog.application_files.models import ApplicationSkill, ApplicationSource
@@ -237,4 +238,4 @@ class SystemMessage(models.Model):
         ordering = ("pk",)
 
     def __str__(self) -> str:
-        return f"{self.level}: {self.text[:50]}"
+        return Truncator(self.text).chars(60)

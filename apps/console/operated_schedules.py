@@ -5,10 +5,11 @@ service accounts. For other users' schedules, they propose changes.
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import Q
 
 from apps.accounts.caller import caller_in
 from apps.accounts.models import ServiceAccount
-from apps.catalog.acting_accounts import may_manage
+from apps.catalog.acting_accounts import manageable, may_manage
 from apps.conversations.access import reference_of
 from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
@@ -37,6 +38,12 @@ def is_ruled(operator: Any, row: Schedule) -> bool:
     if row.user_id == operator.pk:
         return True
     return is_of_program(row) and may_manage(operator, row.user)
+
+
+def ruled_schedules(operator: Any) -> Q:
+    """Return a filter for the schedules for which `is_ruled` returns True."""
+    accounts = manageable(operator).order_by().values("pk")
+    return Q(user=operator.pk) | Q(user__service_account__isnull=False, user__in=accounts)
 
 
 def is_of_program(row: Schedule) -> bool:

@@ -251,8 +251,10 @@ class Schedule(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin shows this text, so it omits the name, which may contain a user's private words.
-        return f"schedule {self.pk}"
+        # The admin shows this text, so it omits the names of users' schedules, which are private.
+        if hasattr(self.user, "service_account"):
+            return self.name
+        return f"Schedule of {self.user.get_full_name() or self.user.get_username()}"
 
     @property
     def timing(self) -> ScheduleTiming:

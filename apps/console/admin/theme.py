@@ -32,6 +32,7 @@ from unfold.widgets import (
     UnfoldAdminSelect2Widget,
     UnfoldAdminSelectWidget,
     UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
     UnfoldAdminURLInputWidget,
     UnfoldBooleanSwitchWidget,
 )
@@ -51,6 +52,7 @@ Select = UnfoldAdminSelectWidget
 SearchedSelect = UnfoldAdminSelect2Widget
 """A select input with a search box. It searches in the browser, because the page has all options.
 """
+TextInput = UnfoldAdminTextInputWidget
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SEARCH = "Search…"
@@ -202,6 +204,10 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             self.opts = opts = copy(model._meta)
             opts.verbose_name, opts.verbose_name_plural = row_name(opts), row_name(opts, 0)
 
+    def row_title(self, request: HttpRequest, row: Row) -> str:
+        """Return the title of a row's pages."""
+        return str(row)
+
     def url(self, page: str, *arguments: Any) -> str:
         """Return the URL of the admin page with this name, such as "changelist"."""
         return reverse(f"admin:{self.url_name(page)}", args=arguments)
@@ -235,9 +241,18 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
     ) -> HttpResponse:
+        more: dict[str, Any] = {"choices": self.choices}
+        row = options.get("obj")
+        if row is not None and context.get("subtitle") == str(row):  # Not set by the page itself.
+            more["subtitle"] = self.row_title(request, row)
         shown: HttpResponse = super().render_change_form(
-            request, {**context, "choices": self.choices}, *args, **options
+            request, {**context, **more}, *args, **options
         )
+        return shown
+
+    def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+        context["subtitle"] = self.row_title(request, context["object"])
+        shown: HttpResponse = super().render_delete_form(request, context)
         return shown
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:

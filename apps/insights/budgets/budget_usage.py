@@ -24,9 +24,9 @@ from apps.insights.budgets.rules import (
 from apps.insights.budgets.sentences import format_amount, percent, sentence, spent_error
 from apps.insights.meter import RunMeter
 
-ALMOST = 99
-"""The highest percentage at which the budget meter starts to warn. It also applies without a soft
-limit.
+USUAL_WARNING, LAST_WARNING = 80, 99
+"""The percentage at which the budget meter starts to warn without a soft limit, and the highest such
+percentage.
 """
 
 
@@ -59,10 +59,12 @@ class BudgetStatus:
     @property
     def soft_percent(self) -> int:
         """The percentage at which the meter starts to warn: the soft limit, but at most
-        `ALMOST`.
+        `LAST_WARNING`.
         """
         soft = self.rule.soft
-        return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
+        if soft is None:
+            return USUAL_WARNING
+        return max(1, min(percent(soft, self.limit), LAST_WARNING))  # A meter ignores 0.
 
     @property
     def amounts(self) -> dict[str, str]:

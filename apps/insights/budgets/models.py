@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models, transaction
 from django.utils import timezone
+from django.utils.text import capfirst
 
 from apps.accounts.models import ApiKey, Team
 from apps.catalog.history.recorded_models import RowKind
@@ -139,7 +140,7 @@ class Budget(VersionedRow):
         null=True,
         blank=True,
         help_text=(
-            "Users see the remaining amount after this percentage of the limit has been "
+            "Users see the remaining amount after this much of the budget has been "
             "used. Leave empty for no warning."
         ),
     )
@@ -163,8 +164,13 @@ class Budget(VersionedRow):
         ordering = ("subject_kind", "window", "pk")
 
     def __str__(self) -> str:
-        of = f"of {self.subject}" if self.subject else f"of each {self.get_subject_kind_display()}"
-        return " ".join(filter(None, (self.get_window_display(), self.unit, of)))
+        kind, name = self.get_subject_kind_display(), self.subject
+        if self.subject_kind == self.SubjectKind.RUN:
+            of = f"each run of {name}" if name else "each run"
+        else:
+            of = name or f"each {kind}"
+        unit = "cost" if self.unit == self.Unit.MONEY else self.unit
+        return capfirst(" ".join(filter(None, (self.get_window_display(), unit, "of", of))))
 
     def save(self, *args: Any, **options: Any) -> None:
         super().save(*args, **options)

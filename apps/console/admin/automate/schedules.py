@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
+from apps.console.admin.callers import person_name
 from apps.console.admin.list_cells import account_cell, two_lines
 from apps.console.admin.theme import (
     TEXT_INPUT,
@@ -31,6 +32,7 @@ from apps.console.operated_schedules import (
     new_of_account,
     pause_schedule,
     resume_schedule,
+    ruled_schedules,
     save_change,
 )
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
@@ -45,7 +47,8 @@ TIME_FIELDS = (
     *("repeats", "day", "days", "month_day", "at"),
     *("kind", "start_at", "every", "unit", "expression", "time_zone", *HOURS),
 )
-OWNER_FIELDS = ("pinned_version", "name", "message", "is_same_conversation")
+OWNER_FIELDS = ("name", "message")
+OWNER_OPTIONS = ("pinned_version", "is_same_conversation")
 STATE = (
     *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
     *("is_paused", "pause_reason"),
@@ -98,11 +101,11 @@ class NewScheduleForm(OperatedScheduleForm):
 
 @admin.register(Schedule)
 class ScheduleAdmin(Admin[Schedule]):
-    list_display = (*("about", "person", "runs", "next_at", "last_at", "run_count", "state"),)
+    list_display = (*("title", "person", "runs", "next_at", "last_at", "run_count", "state"),)
     list_filter = ("is_paused", "made_by", "is_alarm")
-    list_select_related = ("application", "user", "team__group")
+    list_select_related = ("application", "user__service_account", "team__group")
     search_fields = ("application__title", "application__slug", "user__username")
-    search_help_text = "Application or account"
+    search_help_text = "Name, application or account"
     ordering = ("next_at",)
     actions = ("pause_selected", "resume_selected")
     choices = {
@@ -135,6 +138,26 @@ class ScheduleAdmin(Admin[Schedule]):
         rows: QuerySet[Schedule] = super().get_queryset(request)
         return rows.filter(of_seen(request, "application__slug"))
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Schedule], search_term: str
+    ) -> tuple[QuerySet[Schedule], bool]:
+        """Find schedules by their fields and, if the operator may read them, by their names."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        named = queryset.filter(ruled_schedules(request.user), name__icontains=search_term.strip())
+        return found | named, may_repeat
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        listed = super().get_changelist_instance(request)
+        ids = [row.pk for row in listed.result_list]
+        ruled = Schedule.objects.filter(ruled_schedules(request.user), pk__in=ids)
+        names = dict(ruled.order_by().values_list("pk", "name"))
+        for row in listed.result_list:
+            row.shown_name = names.get(row.pk) or private_title(row)
+        return listed
+
+    def row_title(self, request: HttpRequest, row: Schedule) -> str:
+        return row.name if is_ruled(request.user, row) else private_title(row)
+
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
         """Return the schedule with this ID. For another user's schedule, apply the changes that
         operators have proposed, so that the form shows them.
@@ -153,14 +176,16 @@ class ScheduleAdmin(Admin[Schedule]):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             about: Any = (None, {"fields": ("application", "account", *OWNER_FIELDS)})
-            return about, *self.rules_of(TIME_FIELDS)
+            return about, *self.rules_of(TIME_FIELDS, OWNER_OPTIONS)
         times = TIME_FIELDS if self.has_change_permission(request, obj) else TIMES
-        shown = OWNER_FIELDS if is_ruled(request.user, obj) else ("answers",)
+        is_own = is_ruled(request.user, obj)
+        shown, options = (OWNER_FIELDS, OWNER_OPTIONS) if is_own else (("answers",), ())
         about = (None, {"fields": ("application", "user", "team", *shown)})
-        return about, ("State", {"fields": STATE}), *self.rules_of(times)
+        return about, ("State", {"fields": STATE}), *self.rules_of(times, options)
 
-    def rules_of(self, times: tuple[str, ...]) -> tuple[Any, ...]:
-        return ("Times", {"fields": times}), ("Limits", {"fields": LIMITS})
+    def rules_of(self, times: tuple[str, ...], options: tuple[str, ...]) -> tuple[Any, ...]:
+        more = {"fields": (*options, *LIMITS), "classes": ("collapse",)}
+        return ("Times", {"fields": times}), ("More options", more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return () if obj is None else ("application", "user", "team", "answers", *STATE)
@@ -187,9 +212,10 @@ class ScheduleAdmin(Admin[Schedule]):
         self.message_user(request, words, messages.WARNING)
         return redirect(self.url("changelist"))
 
-    @admin.display(description="application", ordering="application")
-    def about(self, row: Schedule) -> SafeString | str:
-        return two_lines(row.application, row.version_words)
+    @admin.display(description="name", ordering="application")
+    def title(self, row: Any) -> SafeString | str:
+        version = f", {row.version_words}" if row.pinned_version else ""
+        return two_lines(row.shown_name, f"{row.application}{version}")
 
     @admin.display(description="user", ordering="user")
     def person(self, row: Schedule) -> SafeString | str:
@@ -231,3 +257,8 @@ class ScheduleAdmin(Admin[Schedule]):
             self.log_change(request, row, "Resumed.")
         going = sum(not row.is_paused for row in paused)
         self.message_user(request, f"Resumed: {going}.")
+
+
+def private_title(row: Schedule) -> str:
+    """Return the title of a schedule whose name the operator may not read."""
+    return f"Schedule of {person_name(row.user)}"

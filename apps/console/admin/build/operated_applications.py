@@ -1,13 +1,19 @@
 """Determines which applications a user can see, change and erase in the admin."""
 
+from typing import Any
+
+from django.contrib import messages
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 
 from apps.catalog.application_files import managed_files
 from apps.catalog.application_files.models import managed_directory_of
 from apps.catalog.models import Application, Role
 from apps.console.admin.theme import Admin
 from apps.console.operator_rights import ERASE, has_role, is_editor, sees_all, visible_applications
+
+ARCHIVE_FIRST = "Archive the application first. Then you can delete it."
 
 
 class OperatedApplications(Admin[Application]):
@@ -37,6 +43,22 @@ class OperatedApplications(Admin[Application]):
             return may
         is_owner = has_role(request, obj, Role.OWNER) and not managed_directory_of(obj.pk)
         return is_owner and obj.archived_at is not None
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the deletion page. For an application that is not archived, explain what to do."""
+        row = self.get_object(request, object_id)
+        if (
+            row is not None
+            and row.archived_at is None
+            and self.has_delete_permission(request)
+            and self.has_change_permission(request, row)
+        ):
+            self.message_user(request, ARCHIVE_FIRST, messages.WARNING)
+            return redirect(self.url("change", row.pk))
+        answer: HttpResponse = super().delete_view(request, object_id, extra_context)
+        return answer
 
     def deletions_seen(self, request: HttpRequest) -> Q:
         # A deleted application has no roles. Its last owner may restore it.

@@ -59,6 +59,7 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.fields["name"].disabled = True  # Manifests refer to the path.
+            self.fields["name"].help_text = ""
             self.fields["seen_version"].initial = self.instance.etag
 
     def clean(self) -> dict[str, Any]:
@@ -118,6 +119,9 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
         # It is unknown to which applications the deleted files belonged.
         restricted = Q(title__startswith=f"{ROOT}/{PUBLIC}/{APPLICATIONS}")
         return Q() if edits_all(request.user) else ~restricted
+
+    def row_title(self, request: HttpRequest, row: SharedFile) -> str:
+        return row.name
 
     def get_fieldsets(self, request: HttpRequest, obj: SharedFile | None = None) -> Any:
         if obj is None:

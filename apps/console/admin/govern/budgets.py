@@ -2,6 +2,7 @@
 user or a team, has used. They can raise it for one holder until it renews.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, cast
@@ -18,14 +19,21 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 
 from apps.catalog.models import Application
-from apps.console.admin.callers import caller_names, person_name
+from apps.console.admin.callers import caller_names
 from apps.console.admin.cells import shown_time
+from apps.console.admin.govern.budget_words import (
+    budget_title,
+    limit_words,
+    subject_words,
+    unit_name,
+    write_amount,
+)
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
+from apps.console.admin.theme import TextInput
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
 from apps.insights.budgets.budget_usage import BudgetStatus, budget_statuses
 from apps.insights.budgets.models import (
-    FIXED,
     LONGEST_NOTE,
     SUBJECTS,
     Budget,
@@ -41,12 +49,33 @@ from apps.insights.budgets.overrides import (
 
 MOST_HOLDERS = 100
 MOST_OVERRIDES = 100
+GROUPED = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
+"""A number with thousands separators."""
+
+
+class AmountField(forms.DecimalField):
+    """A decimal number that is shown, and can be entered, with thousands separators."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return write_amount(value) if isinstance(value, Decimal) else value
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, str) and GROUPED.fullmatch(value.strip()):
+            value = value.replace(",", "")
+        return super().to_python(value)
 
 
 class BudgetForm(VersionedForm[Budget]):
     class Meta:
         model = Budget
         fields = ()  # Set by the admin.
+        field_classes = {"amount": AmountField, "soft_amount": AmountField}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        suffix = {} if self.instance._state.adding else {"suffix": unit_name(self.instance)}
+        for name in {"amount", "soft_amount"} & self.fields.keys():
+            self.fields[name].widget = TextInput({"inputmode": "decimal", **suffix})
 
 
 class RaiseForm(forms.Form):
@@ -108,7 +137,6 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         "application": "Each application",
         "window": "Choose a window",
     }
-    fixed_fields = FIXED
     choices = {
         "subject_kind": {**{name: (name,) for name in SUBJECTS}, "run": ("application",)},
         "unit": {"money": ("currency",)},
@@ -117,7 +145,10 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         ("Holder", {"fields": ("subject_kind", *SUBJECTS)}),
         ("Amount", {"fields": ("unit", "currency", "amount", "soft_amount")}),
         ("Period", {"fields": ("window", "time_zone")}),
-        HISTORY_FIELDS,
+    )
+    readonly_fields = (
+        *("subject_name", "window_shown", "limit_text", "warning_text"),
+        *RecordedAdmin.readonly_fields,
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Budget]:
@@ -131,6 +162,21 @@ class BudgetAdmin(RecordedAdmin[Budget]):
     def has_delete_permission(self, request: HttpRequest, obj: Budget | None = None) -> bool:
         may: bool = super().has_delete_permission(request)
         return may and (obj is None or may_rule(request, obj.application))
+
+    def get_fieldsets(self, request: HttpRequest, obj: Budget | None = None) -> Any:
+        """Describe an existing budget in words, because only its amounts can change."""
+        if obj is None:
+            return self.fieldsets
+        may = self.has_change_permission(request, obj)
+        amounts = ("amount", "soft_amount") if may else ("limit_text", "warning_text")
+        return (
+            ("Budget", {"fields": ("subject_name", "window_shown")}),
+            ("Amount", {"fields": amounts}),
+            HISTORY_FIELDS,
+        )
+
+    def row_title(self, request: HttpRequest, row: Budget) -> str:
+        return budget_title(row)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         """Offer only the applications that the user can edit, and require one of them. Users who
@@ -157,14 +203,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
     @admin.display(description="for", ordering="subject_kind")
     def subject_name(self, budget: Budget) -> str:
-        return capfirst(self.subject(budget))
-
-    def subject(self, budget: Budget) -> str:
-        kind = budget.get_subject_kind_display()
-        name = subject_title(budget)
-        if budget.subject_kind == Budget.SubjectKind.RUN:
-            return f"each run of {name}" if name else "each run"
-        return f"{kind} {name}" if name else f"each {kind}"
+        return capfirst(subject_words(budget))
 
     @admin.display(description="window", ordering="window")
     def window_shown(self, budget: Budget) -> str:
@@ -175,8 +214,12 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
     @admin.display(description="amount", ordering="amount")
     def limit_text(self, budget: Budget) -> str:
-        unit = budget.unit if budget.unit == Budget.Unit.TOKENS else budget.currency
-        return f"{write_amount(budget.amount)} {unit}"
+        return limit_words(budget)
+
+    @admin.display(description="soft amount")
+    def warning_text(self, budget: Budget) -> str | None:
+        soft = budget.soft_amount
+        return None if soft is None else f"{write_amount(soft)} {unit_name(budget)}"
 
     @admin.display(description="used")
     def bar(self, budget: Any) -> str | SafeString:
@@ -216,8 +259,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         windows = [one.window for one in shown]
         context = {
             "budget": budget,
+            "name": self.row_title(request, budget),
             "limit_text": self.limit_text(budget),
-            "soft_text": None if budget.soft_amount is None else write_amount(budget.soft_amount),
+            "soft_text": self.warning_text(budget),
             "lines": list(zip(names, statuses, strict=True))[:MOST_HOLDERS],
             "left_out": max(0, len(statuses) - MOST_HOLDERS),
             "renews": self.renews(budget),
@@ -227,7 +271,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
             ],
             "form": form,
         }
-        title = f"Budget of {self.subject(budget)}, {self.term(budget)}"
+        title = f"Budget of {subject_words(budget)}, {self.term(budget)}"
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
@@ -250,20 +294,6 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         self.log_change(request, budget, f"Raised by {write_amount(amount)}: {note}")
         self.message_user(request, f"Raised by {write_amount(amount)} until it renews.")
         return True
-
-
-def subject_title(budget: Budget) -> str:
-    """Return the subject's name for people, or "" if the budget applies to each subject."""
-    if budget.user is not None:
-        return person_name(budget.user)
-    if budget.key is not None:
-        return budget.key.name or budget.subject
-    return budget.subject if budget.application is None else str(budget.application.title)
-
-
-def write_amount(amount: Decimal) -> str:
-    """Format the amount without trailing zeros."""
-    return f"{amount.normalize():,f}"
 
 
 def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:

@@ -36,6 +36,8 @@ admin.site.unregister(APIKey)  # The library's own keys have no access to QuickA
 
 
 MADE_FOR_OTHERS = "The key cannot access them, because another user created it."
+NOT_MEMBER = "The user of the key is not a member of this team."
+TEAM_WITHOUT_USER = "Choose a user first: a member of this team. Or leave the team empty."
 UNRECORDED = (
     "The key cannot access them: it was created on the command line, or before keys recorded "
     "their creator. If a program needs them, the user must create a new key on their account page "
@@ -188,7 +190,8 @@ class ApiKeyForm(AdminKeyForm):
         self.check_version()
         team = self.cleaned_data.get("team")
         if team is not None and not is_member(self.cleaned_data.get("user"), team):
-            self.add_error("team", "The user of the key is not a member of this team.")
+            user = self.cleaned_data.get("user")
+            self.add_error("team", NOT_MEMBER if user else TEAM_WITHOUT_USER)
         return cleaned
 
     def check_version(self) -> None:

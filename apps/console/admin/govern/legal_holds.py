@@ -15,6 +15,7 @@ from apps.accounts.audit import AuditEvent, Event
 from apps.accounts.caller import bucket_of, owner_ids
 from apps.accounts.client_address import address_of
 from apps.accounts.models import LegalHold
+from apps.console.admin.callers import caller_names
 from apps.console.admin.rows.named_rows import NamedRows, named_caller
 from apps.console.admin.theme import Admin
 from apps.conversations.models import Conversation
@@ -92,6 +93,10 @@ class LegalHoldAdmin(NamedRows, Admin[LegalHold]):
 
     def has_lift_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm("accounts.change_legalhold"))
+
+    def row_title(self, request: HttpRequest, row: LegalHold) -> str:
+        name = caller_names([row.owner])[row.owner]
+        return f"Hold on {'a conversation' if row.conversation else 'the data'} of {name}"
 
     @admin.display(description="held data of", ordering="owner")
     def held(self, row: Any) -> str | SafeString:

@@ -91,6 +91,9 @@ class ProgramAdmin(Admin[Program]):
     fixed_fields = ("client_id", "type", "source", "state", "connections", "created_at")
     change_form_outer_after_template = "admin/triggers/secret_button.html"
 
+    def row_title(self, request: HttpRequest, row: Program) -> str:
+        return row.name
+
     def get_queryset(self, request: HttpRequest) -> Any:
         users = Count("connections__user", distinct=True)
         return programs.listed_programs().annotate(user_count=users)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
 from apps.accounts import audit
@@ -98,8 +97,3 @@ def note(request: HttpRequest, *subjects: str) -> None:
     actor, address = bucket_of(request.user.pk), address_of(request)
     for subject in subjects:
         audit.record(AuditEvent("team.changed", actor, address, subject=subject))
-
-
-def teams_of_groups(groups: Iterable[Group]) -> list[TeamState]:
-    states = (team_state(group.pk) for group in groups)
-    return [state for state in states if state is not None]

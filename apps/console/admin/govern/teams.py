@@ -8,6 +8,9 @@ from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from apps.accounts.models import Team
@@ -89,6 +92,18 @@ class TeamAdmin(Admin[Team]):
             member_count=Count("group__user", distinct=True),
             administrator_count=Count("administrators", filter=is_open, distinct=True),
         )
+
+    def get_fields(self, request: HttpRequest, obj: Team | None = None) -> Any:
+        return (*self.fields, "permissions") if obj else self.fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Team | None = None) -> Any:
+        return ("permissions",) if obj else ()
+
+    @admin.display(description="permissions of the members")
+    def permissions(self, team: Team) -> SafeString:
+        url = reverse("admin:auth_group_change", args=[team.group_id])
+        count = team.group.permissions.count()
+        return format_html('<a href="{}">{}</a>', url, f"{count} permissions" if count else "None")
 
     def has_change_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
         # Members have the permissions of the group.

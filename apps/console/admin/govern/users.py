@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
+from django.utils.text import capfirst
 from django.views.decorators.http import require_safe
 
 from apps.accounts.caller import bucket_of
@@ -31,7 +32,6 @@ from apps.console.admin.govern.team_changes import (
     record_moves,
     team_state,
     teams_by_name,
-    teams_of_groups,
 )
 from apps.console.admin.govern.user_forms import NewUserForm, PasswordForm, UserForm
 from apps.console.admin.list_cells import two_lines
@@ -103,11 +103,13 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         rows: QuerySet[User] = super().get_queryset(request)
-        return rows.prefetch_related("groups")
+        return rows.select_related("service_account").prefetch_related("groups")
 
     @admin.display(description="user", ordering="username")
     def person(self, user: User) -> str:
         name = user.get_full_name()
+        if hasattr(user, "service_account"):
+            return two_lines(name or user.username, "Service account")
         return two_lines(name, user.username) if name else user.username
 
     @admin.display(description="groups and teams")
@@ -199,15 +201,22 @@ def is_service(account: User) -> bool:
 
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
-    list_display = ("name", "members", "permissions_count")
+    list_display = ("title", "members", "permissions_count")
     search_help_text = "Name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         rows: QuerySet[Group] = super().get_queryset(request)
+        match = request.resolver_match
+        if match is not None and match.url_name == self.url_name("changelist"):
+            rows = rows.filter(team=None)  # The list of teams has the others.
         return rows.annotate(
             member_count=Count("user", distinct=True),
             permission_count=Count("permissions", distinct=True),
         )
+
+    @admin.display(description="name", ordering="name")
+    def title(self, group: Group) -> str:
+        return capfirst(group.name)
 
     @admin.display(description="members", ordering="member_count")
     def members(self, group: Any) -> int:
@@ -234,12 +243,6 @@ class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ig
         before = team_state(obj.pk)
         super().delete_model(request, obj)
         record_changes(request, before, None)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Group]) -> None:
-        before = teams_of_groups(queryset)
-        super().delete_queryset(request, queryset)
-        for state in before:
-            record_changes(request, state, None)
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         may = super().has_change_permission(request, obj)

@@ -56,7 +56,9 @@ class HistoryAdmin(Admin[Row]):
         named = [(change, self.named_fields(change)) for change in page]
         if row is None and not page.paginator.count:
             raise Http404
-        title = str(row) if row is not None else page.paginator.object_list[0].title
+        title = (
+            self.row_title(request, row) if row is not None else page.paginator.object_list[0].title
+        )
         context = {
             "row": row,
             "page": page,

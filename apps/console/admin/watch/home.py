@@ -6,7 +6,7 @@ If reading a block fails, only that block shows an error message.
 import logging
 import shutil
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from typing import Any
@@ -31,6 +31,7 @@ from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
 from apps.console.admin.watch.daily_runs import compare_days, read_daily_runs
 from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
+from apps.console.admin.watch.recent_changes import recent_changes
 from apps.console.operator_rights import seen_slugs, sees_all
 from apps.insights.daily_spend import read_daily_spend
 from apps.insights.periods import ends_of_sums
@@ -71,6 +72,8 @@ class HomeBlock:
     """The text that the block shows if there are no facts."""
     has_failed: bool = False
     """True if the block's facts could not be read."""
+    is_wide: bool = False
+    """True for a block that takes the whole width of the page."""
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
@@ -115,7 +118,9 @@ def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
         ),
         (sees_runs, "Health", partial(health, ends), ""),
     ]
-    return [block(title, read, empty) for is_seen, title, read, empty in wanted if is_seen]
+    found = [block(title, read, empty) for is_seen, title, read, empty in wanted if is_seen]
+    changes = block("Recent changes", partial(recent_changes, request), "")
+    return [*found, replace(changes, is_wide=True)] if changes.facts else found
 
 
 def block(title: str, read: Callable[[], Iterator[Fact]], empty: str) -> HomeBlock:

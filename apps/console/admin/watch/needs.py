@@ -18,6 +18,7 @@ from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application, PublishingRequest
 from apps.catalog.versions.publishing_requests import requests_to_grant
 from apps.catalog.versions.states import ApplicationState
+from apps.console.admin.govern.budget_words import budget_title
 from apps.console.operator_rights import (
     PUBLISH,
     VIEW,
@@ -50,6 +51,8 @@ class Fact:
     link: str = ""
     percent: int | None = None
     """The percentage of a budget that has been used. The page shows it as a bar."""
+    low_percent: int = 0
+    """The percentage at which the bar starts to warn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,15 +205,21 @@ def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
         if one.percent >= ALMOST_SPENT:
             url = reverse("admin:insights_budget_change", args=[one.rule.id])
             state: State = "bad" if one.percent >= 100 else ""
-            yield Fact(f"Budget: {name}", f"{one.percent} % used", state, url)
+            yield Fact(name, f"{one.percent}% used", state, url)
 
 
 def budgets(used: UsedBudgets) -> Iterator[Fact]:
     """Yield the most used budgets, with their usage in the current window."""
     for name, one in used():
         url = reverse("admin:insights_budget_standing", args=[one.rule.id])
-        text = f"{one.percent} %, {one.amounts['left']} left"
-        yield Fact(name, text, link=url, percent=min(one.percent, 100))
+        text = f"{one.percent}%, {one.amounts['left']} left"
+        yield Fact(
+            name,
+            text,
+            link=url,
+            percent=min(one.percent, 100),
+            low_percent=one.soft_percent,
+        )
 
 
 def used_budgets() -> list[tuple[str, BudgetStatus]]:
@@ -221,4 +230,4 @@ def used_budgets() -> list[tuple[str, BudgetStatus]]:
         return []
     found = open_windows(map(Rule.of, by_id.values()), timezone.now())
     most = sorted((one[0] for one in found.values()), key=lambda one: one.percent, reverse=True)
-    return [(str(by_id[one.rule.id]), one) for one in most[:MOST_BUDGETS]]
+    return [(budget_title(by_id[one.rule.id]), one) for one in most[:MOST_BUDGETS]]

@@ -276,6 +276,34 @@ def test_an_operator_reads_which_version_answers_a_person_and_cannot_change_it()
     assert "Version 7 of the app doesn’t exist or was withdrawn." in told.content.decode()
 
 
+def test_a_list_and_a_form_name_the_schedules_that_an_operator_may_read():
+    client, user = operator("view_schedule", "change_schedule")
+    application = application_of(owner=user)
+    ada = add_user()
+    ada.first_name, ada.last_name = "Ada", "King"
+    ada.save()
+    timing = {"kind": "cron", "expression": "@daily"}
+    own = add_schedule(application, user, name="Report of mine", **timing)
+    add_schedule(application, ada, name="Report in private", **timing)
+    program = ServiceAccount.objects.create(user=add_user("nightly"))
+    add_schedule(application, program.user, name="Report of delays", **timing)
+
+    page = client.get("/admin/schedules/schedule/")
+    found = client.get("/admin/schedules/schedule/", {"q": "report"})
+    form = client.get(f"/admin/schedules/schedule/{own.pk}/change/")
+
+    assert {row.shown_name for row in page.context["cl"].result_list} == {
+        "Report of mine",
+        "Report of delays",
+        "Schedule of Ada King",
+    }
+    assert {row.shown_name for row in found.context["cl"].result_list} == {
+        "Report of mine",
+        "Report of delays",
+    }
+    assert form.context["subtitle"] == "Report of mine"
+
+
 @pytest.mark.parametrize(
     ("chosen", "expression"),
     [

@@ -152,3 +152,12 @@ def test_the_list_tells_how_each_was_used_in_a_week_and_in_which_state_it_is(
         for state in ("live", "changed", "draft", "archived")
     }
     assert states == {"live": 60, "changed": 1, "draft": 0, "archived": 0}
+
+
+def test_the_deletion_page_of_a_live_application_asks_to_archive_it_first(client, operator):
+    row = make_application("travel")
+
+    page = client.get(f"/admin/catalog/application/{row.pk}/delete/", follow=True)
+
+    assert "Archive the application first." in page.text
+    assert Application.objects.filter(pk=row.pk).exists()

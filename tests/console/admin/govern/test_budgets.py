@@ -59,7 +59,7 @@ def test_a_budget_is_added_and_its_history_kept(client, operator):
     assert (budget.amount, budget.soft_amount, str(budget)) == (
         Decimal(1000),
         Decimal(800),
-        "daily tokens of each user",
+        "Daily tokens of each user",
     )
     assert [change.what for change in Change.objects.filter(kind="insights.budget")] == ["created"]
 
@@ -103,8 +103,8 @@ def test_the_list_shows_how_much_is_used(client, operator):
 
     page = client.get(LIST).text
 
-    assert "85 %, 150 left" in page
-    assert "50 %, 5 left</a> and 1 more" in page
+    assert "85%, 150 left" in page
+    assert "50%, 5 left</a> and 1 more" in page
     assert "By each run" in page
 
 
@@ -222,3 +222,36 @@ def test_notes_are_escaped(client, operator):
     answer = client.post(page, raising(note="<script>alert(1)</script>"), follow=True)
 
     assert "<script>alert(1)" not in answer.text
+
+
+def test_a_budget_is_shown_in_words_and_its_amount_entered_with_separators(client, operator):
+    budget = make_budget("user", 2_000_000)
+
+    page = client.get(f"{LIST}{budget.pk}/change/")
+    client.post(f"{LIST}{budget.pk}/change/", {"amount": "3,500,000", "soft_amount": "1,000"})
+
+    budget.refresh_from_db()
+    assert page.context["subtitle"] == "2,000,000 tokens for each user, daily"
+    assert 'value="2,000,000"' in page.text
+    assert "Each user" in page.text
+    assert "field-currency" not in page.text
+    assert (budget.amount, budget.soft_amount) == (3_500_000, 1000)
+
+
+@pytest.mark.parametrize("typed", ["1,5", "1,00,0", "1,000,"])
+def test_a_comma_that_separates_no_thousands_is_refused(client, operator, typed):
+    answer = client.post(f"{LIST}add/", {**TYPED, "amount": typed})
+
+    assert list(answer.context["adminform"].form.errors) == ["amount"]
+
+
+def test_a_user_who_may_only_look_at_a_budget_reads_its_amounts(client):
+    reader = staff_account("reader")
+    permit(reader, "view_budget", "access_all_applications")
+    client.force_login(reader)
+    budget = make_budget("user", 2_000_000, soft_amount=1_500_000)
+
+    page = client.get(f"{LIST}{budget.pk}/change/").text
+
+    assert "2,000,000 tokens" in page
+    assert "1,500,000 tokens" in page

@@ -251,11 +251,11 @@ def test_what_needs_somebody_is_counted_with_links(client, operator):
         ("Waiting approvals", "1", "bad"),
         ("Other open questions", "1", ""),
         ("New negative feedback", "1", "bad"),
-        (f"Budget: {budget}", "90 % used", ""),
+        ("10 tokens for application Travel, daily", "90% used", ""),
         ("Unpublished changes", "1 application", ""),
     ]
     [used] = block(client, "Spend against budget").facts
-    assert (used.name, used.percent) == (str(budget), 90)
+    assert (used.name, used.percent, used.low_percent) == (found[3].name, 90, 80)
     assert client.get(found[2].link).context["cl"].result_count == 1
     shown = client.get(found[-1].link).context["cl"].result_list
     assert [application.slug for application in shown] == ["travel"]
@@ -320,3 +320,21 @@ def test_people_are_edited_in_the_same_look(client, path):
     client.force_login(make_operator())
 
     assert b"unfold/css/styles.css" in client.get(f"/admin/{path}").content
+
+
+def test_recent_changes_are_told_in_words_with_their_users(client, operator):
+    lena = User.objects.create_user("lena", first_name="Lena", last_name="Marković")
+    permit(lena, "view_systemmessage")
+    lena.is_staff = True
+    lena.save()
+    sent = {"text": "The carrier API is down.", "level": "info", "until_0": "", "until_1": ""}
+    client.post("/admin/catalog/systemmessage/add/", sent)
+    hers = Client()
+    hers.force_login(lena)
+
+    [change] = block(client, "Recent changes").facts
+
+    assert change.name == f"{operator} added system message “The carrier API is down.”"
+    assert change.text == "just now"
+    assert client.get(change.link).status_code == 200
+    assert [one.title for one in hers.get("/admin/").context["blocks"] if one.is_wide] == []
