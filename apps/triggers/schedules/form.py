@@ -1,6 +1,7 @@
 """Defines the form in which users edit schedules."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
@@ -9,10 +10,11 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.dates import WEEKDAYS
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.catalog.models import Application
-from apps.datetime_fields import check_bounds
+from apps.datetime_fields import check_bounds, time_zone_select
 from apps.datetimes import zone_names
 from apps.schedules.models import Schedule
 from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
@@ -92,6 +94,54 @@ WRITTEN = ("kind", "start_at", "every", "unit", "expression")
 USUAL_TIME = time(9)
 
 
+EVERY = "repeats:daily,weekdays,weekly,monthly,advanced"
+GROUPS: tuple[tuple[Any, Any, tuple[tuple[str, str], ...]], ...] = (
+    (
+        gettext_lazy("Active hours"),
+        gettext_lazy(
+            "The schedule runs only between these hours. The period can extend past midnight."
+        ),
+        (("active_from active_until", ""),),
+    ),
+    (
+        gettext_lazy("Answers"),
+        "",
+        (
+            ("pinned_version", ""),
+            ("is_same_conversation", EVERY),
+            ("unanswered", ""),
+            ("unanswered_minutes", "unanswered:deny"),
+        ),
+    ),
+    (
+        gettext_lazy("Runs"),
+        "",
+        (
+            ("missed", ""),
+            ("missed_most", "missed:all"),
+            ("max_runs", EVERY),
+            ("is_deleted_after", "repeats:once,advanced max_runs:*"),
+        ),
+    ),
+    (
+        gettext_lazy("Budget for each run"),
+        "",
+        (("budget_tokens", ""), ("budget_money budget_currency", "")),
+    ),
+)
+"""The groups of further options: their headings, their explanations, and their rows of fields. A row
+is shown if one of its conditions is met: a field has one of the values, or any value (`*`).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldGroup:
+    title: str
+    help_text: str
+    rows: list[tuple[str, list[forms.BoundField]]]
+    """The rows of fields, each with the conditions under which scripts show it."""
+
+
 class ApplicationSelect(forms.Select):
     """A select that the page shows as a list with descriptions."""
 
@@ -149,16 +199,25 @@ class ScheduleForm(ZonedForm):
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
         )
-        labels = {"application": gettext_lazy("App")}
-        help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
+        labels = {
+            "application": gettext_lazy("App"),
+            "is_same_conversation": gettext_lazy("Use one conversation for all runs"),
+            "is_deleted_after": gettext_lazy("Delete the schedule after its last run"),
+            "budget_currency": gettext_lazy("Currency"),
+        }
+        help_texts = {
+            "time_zone": "",
+            "active_from": "",
+            "is_same_conversation": "",
+            "is_deleted_after": "",
+            "budget_money": "",
+        }
         widgets = {
             "application": ApplicationSelect(),
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
             "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),
-            "time_zone": forms.TextInput(
-                attrs={"list": "time-zones", "spellcheck": "false", "dir": "ltr"}
-            ),
+            "time_zone": time_zone_select(),
             "active_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "active_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         }
@@ -174,6 +233,9 @@ class ScheduleForm(ZonedForm):
         application.queryset, application.empty_label = choices, gettext("Choose an app")
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             self.fields[name].required = False
+        for name in ("kind", "missed", "unanswered"):
+            select: Any = self.fields[name]
+            select.choices = [(value, capfirst(label)) for value, label in select.choices]
 
     @property
     def repeat(self) -> str:
@@ -205,13 +267,20 @@ class ScheduleForm(ZonedForm):
         return [(repeats, kinds, self[name]) for name, (repeats, kinds) in about.items()]
 
     @property
-    def more(self) -> list[forms.BoundField]:
-        known = {field.name for field in (*self.main, *(field for *_, field in self.times))}
-        return [field for field in self if field.name not in known]
+    def more(self) -> list[FieldGroup]:
+        return [
+            FieldGroup(
+                str(title),
+                str(text),
+                [(shown_if, [self[name] for name in names.split()]) for names, shown_if in rows],
+            )
+            for title, text, rows in GROUPS
+        ]
 
     @property
     def has_problem_in_more(self) -> bool:
-        return any(field.errors for field in self.more)
+        rows = (fields for group in self.more for _, fields in group.rows)
+        return any(field.errors for fields in rows for field in fields)
 
     @property
     def time_problem(self) -> str:
