@@ -81,7 +81,7 @@ export class ChoiceList extends LitElement {
 
   /** The group above its first item. Readers hear it in the names of the items. @param {ChoiceOption} option @param {ChoiceOption | undefined} previous */
   #heading({ group }, previous) {
-    return group && group !== previous?.group ? html`<p class="choice-group" aria-hidden="true" dir="auto">${group}</p>` : nothing;
+    return group && group !== previous?.group ? html`<p class="choice-group" aria-hidden="true"><bdi>${group}</bdi></p>` : nothing;
   }
 
   /** @param {ChoiceOption} option */
