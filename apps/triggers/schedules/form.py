@@ -1,7 +1,6 @@
 """Defines the form in which users edit schedules."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
@@ -19,6 +18,7 @@ from apps.datetimes import zone_names
 from apps.schedules.models import Schedule
 from apps.schedules.repeats import DAYS, LAST, Repeat, read_repeat
 from apps.schedules.wall_clock import zone_of
+from apps.triggers.schedules.further_options import FieldGroup, further_options
 
 UNITS = {"minutes": 60, "hours": 3600, "days": 24 * 3600}
 SECONDS = "seconds"
@@ -92,54 +92,6 @@ SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
 """The form fields for the repetition `ADVANCED`."""
 USUAL_TIME = time(9)
-
-
-EVERY = "repeats:daily,weekdays,weekly,monthly,advanced"
-GROUPS: tuple[tuple[Any, Any, tuple[tuple[str, str], ...]], ...] = (
-    (
-        gettext_lazy("Active hours"),
-        gettext_lazy(
-            "The schedule runs only between these hours. The period can extend past midnight."
-        ),
-        (("active_from active_until", ""),),
-    ),
-    (
-        gettext_lazy("Answers"),
-        "",
-        (
-            ("pinned_version", ""),
-            ("is_same_conversation", EVERY),
-            ("unanswered", ""),
-            ("unanswered_minutes", "unanswered:deny"),
-        ),
-    ),
-    (
-        gettext_lazy("Runs"),
-        "",
-        (
-            ("missed", ""),
-            ("missed_most", "missed:all"),
-            ("max_runs", EVERY),
-            ("is_deleted_after", "repeats:once,advanced max_runs:*"),
-        ),
-    ),
-    (
-        gettext_lazy("Budget for each run"),
-        "",
-        (("budget_tokens", ""), ("budget_money budget_currency", "")),
-    ),
-)
-"""The groups of further options: their headings, their explanations, and their rows of fields. A row
-is shown if one of its conditions is met: a field has one of the values, or any value (`*`).
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldGroup:
-    title: str
-    help_text: str
-    rows: list[tuple[str, list[forms.BoundField]]]
-    """The rows of fields, each with the conditions under which scripts show it."""
 
 
 class ApplicationSelect(forms.Select):
@@ -268,14 +220,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def more(self) -> list[FieldGroup]:
-        return [
-            FieldGroup(
-                str(title),
-                str(text),
-                [(shown_if, [self[name] for name in names.split()]) for names, shown_if in rows],
-            )
-            for title, text, rows in GROUPS
-        ]
+        return further_options(self)
 
     @property
     def has_problem_in_more(self) -> bool:
