@@ -1,15 +1,28 @@
-"""Defines a model field for times that users enter. It rejects times that pages could not display."""
+"""Defines fields for times that users enter: a model field that rejects times that pages could not
+display, and a select for time zones.
+"""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.core.exceptions import ValidationError
 from django.db import migrations, models
 
-from apps.datetimes import EARLIEST, LATEST, bounds_text, is_within_bounds
+from apps.datetimes import EARLIEST, LATEST, bounds_text, is_within_bounds, zone_names
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
+
+
+def time_zone_select() -> forms.Select:
+    """Return a select that pages show as a list with a search."""
+    # Django accepts a function, so that the time zones are not read on import.
+    return forms.Select(attrs={"data-picker": True}, choices=time_zone_choices)  # type: ignore[arg-type]
+
+
+def time_zone_choices() -> list[tuple[str, str]]:
+    return [(name, name.replace("_", " ")) for name in zone_names()]
 
 
 def check_bounds(at: datetime) -> None:

@@ -37,7 +37,7 @@ class Team(models.Model):
     class Visibility(models.TextChoices):
         """The users who can read a team conversation in addition to its author."""
 
-        INSTALLATION = "installation", gettext_lazy("Users who can read the contents of all runs")
+        INSTALLATION = "installation", gettext_lazy("Only members who can read everyone’s answers")
         ADMINISTRATORS = "administrators", gettext_lazy("The team’s administrators")
         MEMBERS = "members", gettext_lazy("All members")
 

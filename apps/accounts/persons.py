@@ -1,11 +1,18 @@
-"""Finds the user to whom a bucket belongs. A user has a personal bucket, and a bucket for each team
+"""Names users, and finds the user to whom a bucket belongs. A user has a personal bucket, and a bucket for each team
 and each API key.
 """
+
+from typing import Any
 
 from apps.accounts.caller import owner_ids
 from apps.accounts.models import ApiKey
 
 KEY = "key-"
+
+
+def display_name(user: Any) -> str:
+    """Return the user's full name, or their username if they have no full name."""
+    return str(user.get_full_name() or user.get_username())
 
 
 def person_of(bucket: str) -> int | None:

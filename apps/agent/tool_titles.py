@@ -3,7 +3,29 @@
 import re
 from types import MappingProxyType
 
-TITLES = MappingProxyType({"internal_timeawareness_current_timestamp": "Current time"})
+TITLES = MappingProxyType(
+    {
+        "internal_ask_question": "Ask a question",
+        "internal_attachments_available_context": "Available files",
+        "internal_attachments_get_content": "Read attachment",
+        "internal_code_execution_python_interpreter": "Python interpreter",
+        "internal_file_copy": "Copy file",
+        "internal_file_delete": "Delete file",
+        "internal_file_edit": "Edit file",
+        "internal_file_find": "Find files",
+        "internal_file_list": "List files",
+        "internal_file_move": "Move file",
+        "internal_file_read_lines": "Read file lines",
+        "internal_file_search": "Search in file",
+        "internal_file_write": "Write file",
+        "internal_search_conversations": "Search earlier conversations",
+        "internal_task": "Sub-agent",
+        "internal_timeawareness_current_timestamp": "Current time",
+        "internal_tool_search": "Find tools",
+        "internal_web_fetch": "Fetch from the web",
+        "spawn-agent": "Sub-agent",
+    }
+)
 """The titles of built-in tools whose names differ from the titles of their steps."""
 
 _origin = re.compile(r"internal_[^_]+_(?=.)")

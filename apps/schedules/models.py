@@ -25,7 +25,6 @@ from apps.schedules.schedule_sentences import next_words, timing_words
 LONGEST_NAME = 100
 LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
-LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
 """A scheduled run can wait for the user's answer for up to this many minutes (30 days)."""
 NEVER = gettext_noop("The schedule never runs. Change its times or its active hours.")
@@ -89,7 +88,7 @@ class Schedule(models.Model):
         null=True,
         blank=True,
         help_text=gettext_lazy(
-            "The version of the app that answers. Leave empty for the live version."
+            "The version of the app that answers. Leave empty for the latest version."
         ),
     )
     name = models.CharField(gettext_lazy("name"), max_length=LONGEST_NAME)
@@ -287,8 +286,9 @@ class Schedule(models.Model):
 
     @property
     def version_words(self) -> str:
+        """Return the pinned version in words, or "" if the schedule uses the latest version."""
         if self.pinned_version is None:
-            return str(LIVE)
+            return ""
         return gettext("version {number}").format(number=self.pinned_version)
 
     @property

@@ -42,7 +42,7 @@ def version_problems(row: Schedule) -> dict[str, str]:
     if row.application.versions.filter(number=row.pinned_version, withdrawn_at=None).exists():
         return {}
     problem = gettext(
-        "Version {pinned_version} of the app doesn’t exist or was withdrawn. Enter another version, or leave the field empty for the live version."
+        "Version {pinned_version} of the app doesn’t exist or was withdrawn. Enter another version, or leave the field empty for the latest version."
     ).format(pinned_version=row.pinned_version)
     return {"pinned_version": problem}
 

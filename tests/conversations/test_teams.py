@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.accounts.caller import Caller, bucket_of, caller_in
-from apps.accounts.models import ApiKey, AuditEntry, Team
+from apps.accounts.models import ApiKey, AuditEntry, Picture, Team
 from apps.catalog.models import Application
 from apps.conversations.access import person_stream
 from apps.conversations.answering.requests import find_earlier
@@ -339,6 +339,29 @@ def test_the_administrators_of_a_team_choose_its_members(ada, grace):
         "Docs: grace is now an administrator",
         "Docs: ada left",
     ]
+
+
+def test_members_and_authors_are_shown_by_name_and_portrait(ada, grace, travel):
+    docs = make_team("Docs", by=ada)
+    for user in (ada, grace):
+        user.groups.add(docs.group)
+    User.objects.filter(pk=grace.pk).update(first_name="Grace", last_name="Hopper")
+    Picture.objects.create(user=grace, content_type="image/png", content=b"x")
+    docs.visibility = "members"
+    docs.save()
+    Conversation.objects.create(
+        application=travel, owner=bucket_of(grace.pk, docs.pk), team=docs, visibility="members"
+    )
+    client = working_in(ada, docs)
+
+    page = text_of(client.get(f"/teams/{docs.pk}/"))
+
+    assert '<h3 dir="auto">Grace Hopper</h3>' in page
+    assert "<bdi>grace</bdi>" in page
+    assert f'src="/people/{grace.pk}/picture/' in page
+    assert '<h3 dir="auto">ada</h3>' in page
+    assert "<bdi>ada</bdi>" not in page
+    assert "<bdi>Grace Hopper</bdi>" in text_of(client.get("/teams/conversations/"))
 
 
 def test_what_was_done_in_a_deleted_team_is_kept_and_reached_by_nobody(ada, travel):

@@ -169,6 +169,8 @@ def test_a_user_is_never_redirected_to_an_address_that_is_not_registered(changes
 
     assert "Location" not in answer
     assert "The program can’t be connected" in answer.text
+    assert "The request from the program is incomplete" in answer.text
+    assert "parameter" not in answer.text
 
 
 @each_row("host", ["127.0.0.1", "localhost"])

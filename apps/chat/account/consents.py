@@ -1,5 +1,6 @@
 """The page on which users choose which tools need their approval."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -8,6 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.caller import Caller
+from apps.agent.tool_titles import tool_title
 from apps.catalog.access import usable
 from apps.chat.visitors import visitor
 from apps.conversations.access import own
@@ -67,19 +69,27 @@ def choices(caller: Caller) -> list[dict[str, Any]]:
             "title": application.title,
             "key": application.pk,
             "all": ALL_TOOLS,
-            "tools": called.get(application.pk, ()),
+            "tools": titled(called.get(application.pk, ())),
         }
         for application in usable(caller).only("title")
     ]
 
 
+def titled(tools: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names of the tools with their titles, sorted by title."""
+    return sorted(((name, tool_title(name)) for name in tools), key=lambda tool: tool[1].casefold())
+
+
 def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str, Any]]:
-    """Return template data for the consents, with the titles of their conversations."""
+    """Return template data for the consents, with the titles of their tools and
+    conversations.
+    """
     streams = {consent.stream for consent in consents if consent.stream}
     conversations = dict(own(caller).filter(pk__in=streams).values_list("pk", "title"))
     return [
         {
             "consent": consent,
+            "tool": tool_title(consent.tool) if consent.tool != ALL_TOOLS else "",
             "application": consent.application,
             "conversation": conversations.get(consent.stream) if consent.stream else None,
         }

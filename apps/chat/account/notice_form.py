@@ -7,6 +7,7 @@ from django.conf import settings
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.models import NoticeSettings
+from apps.datetime_fields import time_zone_select
 from apps.datetimes import zone_names
 
 ENDS = ("quiet_from", "quiet_until")
@@ -34,7 +35,7 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
         widgets = {
             "quiet_from": forms.TimeInput({"type": "time"}, format="%H:%M"),
             "quiet_until": forms.TimeInput({"type": "time"}, format="%H:%M"),
-            "time_zone": forms.TextInput({"list": "time-zones", "autocomplete": "off"}),
+            "time_zone": time_zone_select(),
         }
 
     def __init__(self, user: Any, data: Any = None) -> None:

@@ -29,7 +29,6 @@ from apps.chat.account.notice_form import NoticeForm
 from apps.chat.file_views import LOCKED
 from apps.chat.saved_forms import is_sent_by_script, keep_changed_fields, problems_of, saved
 from apps.chat.visitors import account_user, visitor
-from apps.datetimes import zone_names
 from apps.doors.sessions import announce_end
 from apps.errors import Refused
 
@@ -71,7 +70,6 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "programs": programs_of(user.pk),
         "now": timezone.now(),
         "notice_form": NoticeForm(user),
-        "time_zones": zone_names(),
         **forms,
     }
     return render(request, "chat/account_page.html", context, status=status)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -12,20 +13,35 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.accounts.caller import Caller
+from apps.agent.tool_titles import in_words
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.datetimes import of_timestamp
 from apps.workspace.local.models import MemoryCollection, MemoryMerge, StoredMemory
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
+from apps.workspace.memories.port import GENERAL
 
 ON_A_PAGE = 100
 SHARED = gettext_lazy("Shared between apps")
 LISTED_MERGES = 50
+CATEGORIES = MappingProxyType(
+    {
+        GENERAL: gettext_lazy("General"),
+        "personal_info": gettext_lazy("Personal"),
+        "preferences": gettext_lazy("Preferences"),
+        "goals": gettext_lazy("Goals"),
+        "plans": gettext_lazy("Plans"),
+        "work": gettext_lazy("Work"),
+    }
+)
+"""The categories that the tools suggest to models, in words. Manifests and users can add others."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
     row: StoredMemory
+    category: str
+    """The category in words."""
     stored_at: datetime | None
     """The time at which the memory was stored, or None if its imported number is not a valid time.
     """
@@ -41,6 +57,11 @@ class MemorySection:
     """The number of memories, including those on other pages."""
     memories: Sequence[ListedMemory]
     merges: Sequence[dict[str, Any]]
+
+
+def category_words(category: str) -> str:
+    """Return a memory's category in words, such as "Eating habits" for `eating_habits`."""
+    return str(CATEGORIES.get(category) or in_words(category))
 
 
 def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
@@ -61,7 +82,8 @@ def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
 
 
 def is_about(row: StoredMemory, query: str) -> bool:
-    return any(query in text.casefold() for text in (row.content, row.category, *row.topics))
+    texts = (row.content, row.category, category_words(row.category), *row.topics)
+    return any(query in text.casefold() for text in texts)
 
 
 def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySection]:
@@ -74,7 +96,10 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
             application_title(collection.application, names),
             counts.get(collection.pk, 0),
             # A memory's number is the Unix time at which it was stored.
-            [ListedMemory(row, of_timestamp(row.number)) for row in rows],
+            [
+                ListedMemory(row, category_words(row.category), of_timestamp(row.number))
+                for row in rows
+            ],
             merges_of(collection),
         )
         for collection, rows in groupby(shown, key=lambda row: row.collection)

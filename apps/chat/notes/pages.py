@@ -16,6 +16,7 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.caller import Caller
+from apps.accounts.persons import display_name
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.chat.notes.access import living_note, own_space
@@ -129,8 +130,7 @@ def author_name(version: NoteVersion) -> str:
     """
     if version.user is None:
         return gettext("a deleted user") if not version.is_by_agent else ""
-    user: Any = version.user
-    return user.get_full_name() or str(user.get_username())
+    return display_name(version.user)
 
 
 def agent_name(version: NoteVersion) -> str:

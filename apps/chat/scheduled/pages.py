@@ -23,7 +23,6 @@ from apps.catalog.resolve import named_version
 from apps.chat.visitors import visitor
 from apps.conversations.access import reference_of
 from apps.conversations.models import Conversation, QueuedMessage
-from apps.datetimes import zone_names
 from apps.live.models import Run
 from apps.schedules import proposals, user_schedules
 from apps.schedules.models import NEVER, Schedule
@@ -109,7 +108,7 @@ def edit(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 
 def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpResponse:
-    context = {"form": form, "title": title, "zones": zone_names()}
+    context = {"form": form, "title": title}
     return render(request, "schedules/form.html", context, status=400 if form.errors else 200)
 
 

@@ -25,6 +25,7 @@ from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import Caller, owner_ids
 from apps.accounts.models import Team
 from apps.accounts.permissions import has_permission
+from apps.accounts.persons import display_name
 from apps.accounts.teams import administers
 from apps.chat.file_views import show_file
 from apps.chat.visitors import visitor
@@ -61,7 +62,7 @@ def readable(caller: Caller) -> QuerySet[Conversation]:
 def author_of(conversation: Conversation) -> str:
     found = owner_ids(conversation.owner)
     user = get_user_model().objects.filter(pk=found[0]).first() if found is not None else None
-    return gettext("a deleted user") if user is None else str(user.get_username())
+    return gettext("a deleted user") if user is None else display_name(user)
 
 
 @login_required
@@ -77,9 +78,10 @@ def conversations(request: HttpRequest) -> HttpResponse:
     rows = list(readable(caller).select_related("application", "team")[:LISTED_CONVERSATIONS])
     authors = {row.owner: owner_ids(row.owner) for row in rows}
     people = {place[0] for place in authors.values() if place is not None}
-    names = get_user_model().objects.in_bulk(people)
+    users = get_user_model().objects.filter(pk__in=people)
+    names = {user.pk: display_name(user) for user in users}
     entries = [
-        {"row": row, "author": names.get(place[0]) if (place := authors[row.owner]) else None}
+        {"row": row, "author": names.get(place[0], "") if (place := authors[row.owner]) else ""}
         for row in rows
     ]
     team = Team.objects.get(pk=caller.team)

@@ -15,7 +15,8 @@ from apps.accounts import audit
 from apps.accounts.audit import AuditEvent
 from apps.accounts.caller import bucket_of
 from apps.accounts.client_address import address_of
-from apps.accounts.models import Team
+from apps.accounts.models import Picture, Team
+from apps.accounts.persons import display_name
 from apps.accounts.team_members import add_member, members_of, remove_member, set_administrator
 from apps.accounts.teams import administers, teams_of
 from apps.chat.saved_forms import saved
@@ -47,8 +48,16 @@ def team(request: HttpRequest, number: int) -> HttpResponse:
     if request.method == "POST":
         return change(request, found, may_manage=may_manage)
     administrators = set(found.administrators.values_list("pk", flat=True))
+    rows = list(members_of(found))
+    pictures = {row.user_id: row for row in Picture.objects.filter(user__in=rows).defer("content")}
     members = [
-        {"user": user, "is_administrator": user.pk in administrators} for user in members_of(found)
+        {
+            "user": user,
+            "name": display_name(user),
+            "picture": pictures.get(user.pk),
+            "is_administrator": user.pk in administrators,
+        }
+        for user in rows
     ]
     context = {
         "team": found,
@@ -80,7 +89,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
         case "add":
             user = add_member(found, request.POST.get("account", "").strip())
             note(request, f"{found}: added {user}")
-            return gettext("{user} was added to the team.").format(user=user)
+            return gettext("{user} was added to the team.").format(user=display_name(user))
         case "leave":
             leave(found, request.user)
             note(request, f"{found}: {request.user} left")
@@ -89,7 +98,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
             user = member(request, found)
             leave(found, user)
             note(request, f"{found}: removed {user}")
-            return gettext("{user} was removed from the team.").format(user=user)
+            return gettext("{user} was removed from the team.").format(user=display_name(user))
         case "promote" | "demote":
             user, is_one = member(request, found), what == "promote"
             set_administrator(found, user, is_administrator=is_one)
@@ -98,8 +107,8 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
                 f"{found}: {user} {'is now' if is_one else 'is no longer'} an administrator",
             )
             if is_one:
-                return gettext("{user} is now an administrator.").format(user=user)
-            return gettext("{user} is no longer an administrator.").format(user=user)
+                return gettext("{user} is now an administrator.").format(user=display_name(user))
+            return gettext("{user} is no longer an administrator.").format(user=display_name(user))
         case "visibility" if request.POST.get("visibility") in Team.Visibility.values:
             found.visibility = request.POST["visibility"]
             found.save(update_fields=["visibility"])

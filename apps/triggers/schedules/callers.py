@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 LOST = gettext_noop("The schedule’s account can no longer use the app, or the app is disabled.")
 WITHDRAWN = gettext_noop(
-    "Version {number} of the app was withdrawn. Choose another version or the live version."
+    "Version {number} of the app was withdrawn. Choose another version or the latest version."
 )
 BROKEN = gettext_noop("The run failed because the app can’t be used at the moment: {problem}")
 

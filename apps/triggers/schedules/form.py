@@ -5,10 +5,13 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.catalog.models import Application
+from apps.datetime_fields import time_zone_select
 from apps.schedules.models import Schedule
+from apps.triggers.schedules.further_options import FieldGroup, further_options
 from apps.triggers.schedules.repeat_form import ADVANCED, ONCE, RepeatForm
 
 
@@ -37,16 +40,25 @@ class ScheduleForm(RepeatForm):
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
         )
-        labels = {"application": gettext_lazy("App")}
-        help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
+        labels = {
+            "application": gettext_lazy("App"),
+            "is_same_conversation": gettext_lazy("Use one conversation for all runs"),
+            "is_deleted_after": gettext_lazy("Delete the schedule after its last run"),
+            "budget_currency": gettext_lazy("Currency"),
+        }
+        help_texts = {
+            "time_zone": "",
+            "active_from": "",
+            "is_same_conversation": "",
+            "is_deleted_after": "",
+            "budget_money": "",
+        }
         widgets = {
             "application": ApplicationSelect(),
             "name": forms.TextInput(attrs={"dir": "auto"}),
             "message": forms.Textarea(attrs={"rows": 4, "dir": "auto"}),
             "expression": forms.TextInput(attrs={"spellcheck": "false", "dir": "ltr"}),
-            "time_zone": forms.TextInput(
-                attrs={"list": "time-zones", "spellcheck": "false", "dir": "ltr"}
-            ),
+            "time_zone": time_zone_select(),
             "active_from": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
             "active_until": forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         }
@@ -59,6 +71,9 @@ class ScheduleForm(RepeatForm):
         application.queryset, application.empty_label = choices, gettext("Choose an app")
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             self.fields[name].required = False
+        for name in ("kind", "missed", "unanswered"):
+            select: Any = self.fields[name]
+            select.choices = [(value, capfirst(label)) for value, label in select.choices]
 
     @property
     def main(self) -> list[forms.BoundField]:
@@ -84,13 +99,13 @@ class ScheduleForm(RepeatForm):
         return [(repeats, kinds, self[name]) for name, (repeats, kinds) in about.items()]
 
     @property
-    def more(self) -> list[forms.BoundField]:
-        known = {field.name for field in (*self.main, *(field for *_, field in self.times))}
-        return [field for field in self if field.name not in known]
+    def more(self) -> list[FieldGroup]:
+        return further_options(self)
 
     @property
     def has_problem_in_more(self) -> bool:
-        return any(field.errors for field in self.more)
+        rows = (fields for group in self.more for _, fields in group.rows)
+        return any(field.errors for fields in rows for field in fields)
 
     @property
     def time_problem(self) -> str:

@@ -105,7 +105,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
 
     page.goto("/approvals/")
     assert barriers_of_looks(page) == []
-    page.get_by_role("button", name="Ask again for Weather_now").click()
+    page.get_by_role("button", name="Ask again for Weather now").click()
     expect(page.get_by_text("No tools yet. Tools for which you choose")).to_be_visible()
 
     ask(page, address)
@@ -122,15 +122,15 @@ def test_a_person_is_asked_each_time_where_the_application_asks_nobody(
     expect(page.locator(".answer-foot")).to_be_visible()
 
     settings.goto("/approvals/")
-    pick(settings, "App and tool", "Interactions: Weather_now")
+    pick(settings, "App and tool", "Interactions: Weather now")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
-    expect(settings.get_by_role("heading", name="Weather_now")).to_be_visible()
+    expect(settings.get_by_role("heading", name="Weather now")).to_be_visible()
     pick(settings, "App and tool", "Interactions: all tools")
     settings.get_by_role("button", name="Ask me each time").press("Enter")
     expect(settings.get_by_role("heading", name="All tools")).to_be_visible()
     assert barriers_of_looks(settings) == []
-    settings.get_by_role("button", name="Stop asking for Weather_now").click()
-    expect(settings.get_by_role("heading", name="Weather_now")).to_have_count(0)
+    settings.get_by_role("button", name="Stop asking for Weather now").click()
+    expect(settings.get_by_role("heading", name="Weather now")).to_have_count(0)
 
     ask(page, address)
     expect(page.locator(CARD)).to_be_visible()

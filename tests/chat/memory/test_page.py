@@ -164,6 +164,20 @@ def test_without_an_application_that_remembers_that_is_said(browser):
     assert "None of your apps have memory yet. What apps save about" in browser.get("/memory/").text
 
 
+def test_categories_are_shown_and_searched_in_words(browser, grace):
+    remember(grace, "Lives in Riga", category="personal_info", importance=0.9)
+    remember(grace, "Likes tea", category="eating_habits", application="")
+
+    page = browser.get("/memory/").content.decode()
+    found = browser.get("/memory/", {"q": "eating habits"}).content.decode()
+
+    assert "<span><bdi>Personal</bdi></span>" in page
+    assert "<span><bdi>Eating habits</bdi></span>" in page
+    assert "0.9" not in page
+    assert "Likes tea" in found
+    assert "Lives in Riga" not in found
+
+
 @pytest.mark.parametrize("query", ["РИГЕ", "places", "города", "живёт в"])
 def test_memories_are_searched_by_text_category_and_topic(browser, grace, query):
     remember(grace, "Живёт в Риге", category="Places", topics=("города",))

@@ -182,4 +182,4 @@ def test_a_version_is_chosen_and_shown():
     client.post(reverse("schedule-edit", args=[row.pk]), fields(application, pinned_version=""))
 
     assert "<span>version 1</span>" in page
-    assert "<span>the live version</span>" in client.get(LIST).content.decode()
+    assert "</bdi></span><span>Every day" in client.get(LIST).content.decode()

@@ -189,3 +189,17 @@ def test_an_expression_with_the_same_times_as_a_simple_repetition_is_one(express
 
     assert repeat is not None
     assert repeat.expression == simple
+
+
+def test_each_field_is_shown_once_and_choices_begin_with_a_capital_letter():
+    application_of()
+    page = signed_in(add_user()).get(NEW)
+    form = page.context["form"]
+    further = [field.name for group in form.more for _, fields in group.rows for field in fields]
+
+    shown = [field.name for field in (*form.main, *(field for *_, field in form.times))]
+    assert sorted([*shown, *further]) == sorted(form.fields)
+    for name in ("kind", "missed", "unanswered"):
+        assert all(label[0].isupper() for _, label in form.fields[name].choices)
+    assert 'data-shown-if="unanswered:deny"' in page.text
+    assert '<option value="America/New_York">America/New York</option>' in page.text

@@ -227,7 +227,7 @@ class ScheduleAdmin(Admin[Schedule]):
 
     @admin.display(description="version")
     def answers(self, row: Schedule) -> str:
-        return row.version_words
+        return row.version_words or "latest version"
 
     @admin.display(description="runs")
     def runs(self, row: Schedule) -> str:

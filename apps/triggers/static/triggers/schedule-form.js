@@ -1,4 +1,4 @@
-/** Shows only the fields of the chosen repetition, the next times while typing, and the browser's time zone. */
+/** Shows only the fields that apply to the choices, the next times while typing, and the browser's time zone. */
 
 const PAUSE = 250;
 const TIMING = ["repeats", "day", "at", "days", "month_day", "kind", "start_at", "every", "unit", "expression", "time_zone"];
@@ -7,7 +7,7 @@ const HOURS = ["active_from", "active_until"];
 const form = /** @type {HTMLFormElement} */ (document.querySelector(".schedule-form"));
 const repeats = /** @type {HTMLSelectElement} */ (form.elements.namedItem("repeats"));
 const kind = /** @type {HTMLSelectElement} */ (form.elements.namedItem("kind"));
-const zone = /** @type {HTMLInputElement} */ (form.elements.namedItem("time_zone"));
+const zone = /** @type {HTMLSelectElement} */ (form.elements.namedItem("time_zone"));
 const preview = /** @type {HTMLElement} */ (form.querySelector(".schedule-preview"));
 const state = /** @type {HTMLElement} */ (preview.querySelector("[role=status]"));
 
@@ -15,6 +15,17 @@ function showFields() {
   for (const part of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-repeats]"))) {
     part.hidden = !isAbout(part.dataset.repeats, repeats.value) || !isAbout(part.dataset.kinds, kind.value);
   }
+  for (const row of /** @type {NodeListOf<HTMLElement>} */ (form.querySelectorAll("[data-shown-if]"))) {
+    const conditions = (row.dataset.shownIf ?? "").split(" ");
+    row.hidden = !conditions.some(isMet) && !row.querySelector(".errorlist");
+  }
+}
+
+/** @param {string} condition such as "missed:all", or "max_runs:*" for any value */
+function isMet(condition) {
+  const [name, values] = condition.split(":");
+  const { value } = /** @type {HTMLInputElement | HTMLSelectElement} */ (form.elements.namedItem(name));
+  return values === "*" ? value !== "" : values.split(",").includes(value);
 }
 
 /** @param {string | undefined} named "" for all @param {string} chosen */
@@ -58,9 +69,13 @@ function show({ words, times, problem }) {
   state.replaceChildren(text, ...(times.length ? [list] : []));
 }
 
-form.addEventListener("change", showFields);
+for (const name of ["change", "input"]) form.addEventListener(name, showFields);
 form.addEventListener("input", askLater);
 const isNew = location.pathname.endsWith("/new/");
-if (isNew && zone.value === "UTC") zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (isNew && zone.value === "UTC" && [...zone.options].some(({ value }) => value === ownZone)) {
+  zone.value = ownZone;
+  zone.dispatchEvent(new Event("change", { bubbles: true }));
+}
 showFields();
 void ask();

@@ -2,7 +2,7 @@
 
 import { ChoiceList } from "./choice-list.js";
 
-/** Replaces each `<select data-picker>`. The `data-detail` of an option is its description. */
+/** Replaces each `<select data-picker>`. The `data-detail` of an option is its description, and its `data-title` is its title below the label of its `<optgroup>`. */
 export function offerChoiceFields() {
   for (const select of /** @type {NodeListOf<HTMLSelectElement>} */ (document.querySelectorAll("select[data-picker]"))) offerChoices(select, select.labels[0]);
 }
@@ -17,13 +17,15 @@ export function offerChoices(select, label) {
   list.label = label?.textContent?.trim() ?? "";
   list.hint = select.getAttribute("aria-describedby") ?? "";
   const read = () => {
-    const options = [...select.options].map(({ value, text, dataset }) => ({ value, title: text, detail: dataset.detail }));
+    const options = [...select.options].map(choiceOf);
     list.options = select.required ? options.filter(({ value }) => value) : options;
     list.value = select.value;
     list.words = select.selectedOptions[0]?.text ?? "";
     list.disabled = select.disabled;
   };
   read();
+  select.addEventListener("change", read);
+  select.form?.addEventListener("saved", read); // Undo changes the value without an event.
   new MutationObserver(read).observe(select, { attributeFilter: ["disabled"], childList: true });
   select.hidden = true;
   select.after(list);
@@ -35,8 +37,13 @@ export function offerChoices(select, label) {
   });
   list.addEventListener("chosen", (event) => {
     select.value = /** @type {CustomEvent<string>} */ (event).detail;
-    read();
     for (const name of ["input", "change"]) select.dispatchEvent(new Event(name, { bubbles: true }));
   });
   return list;
+}
+
+/** @param {HTMLOptionElement} option @returns {import("./choice-list.js").ChoiceOption} */
+function choiceOf({ value, text, dataset: { title, detail }, parentElement }) {
+  if (!title) return { value, title: text, detail };
+  return { value, title, detail, name: text, group: parentElement instanceof HTMLOptGroupElement ? parentElement.label : "" };
 }

@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 import { placeBeside } from "./placing.js";
 import { gettext } from "./texts.js";
 
-/** @typedef {{value: string, title: string, detail?: string}} ChoiceOption */
+/** @typedef {{value: string, title: string, detail?: string, group?: string, name?: string}} ChoiceOption `name` is the full name of an item whose title is short */
 
 /** The number of items from which a search is shown. */
 const MANY = 8;
@@ -52,7 +52,7 @@ export class ChoiceList extends LitElement {
         class="quiet choice-button"
         aria-haspopup="listbox"
         aria-expanded="false"
-        aria-label="${this.label}: ${chosen?.title ?? words}"
+        aria-label="${this.label}: ${chosen?.name ?? chosen?.title ?? words}"
         aria-describedby=${this.hint || nothing}
         ?disabled=${this.disabled}
         title=${this.label}
@@ -63,7 +63,7 @@ export class ChoiceList extends LitElement {
       </button>
       <div class="menu-popover choice-popover" popover @toggle=${this.#toggled} @keydown=${this.#press}>
         ${this.options.length < MANY ? nothing : this.#search()}
-        <div role="listbox" aria-label=${this.label}>${this.#found.map((option) => this.#option(option))}</div>
+        <div role="listbox" aria-label=${this.label}>${this.#found.map((option, at, all) => [this.#heading(option, all[at - 1]), this.#option(option)])}</div>
         ${this.#found.length ? nothing : html`<p class="choices-none" role="status">${gettext("No results.")}</p>`}
       </div>`;
   }
@@ -79,10 +79,15 @@ export class ChoiceList extends LitElement {
     />`;
   }
 
+  /** The group above its first item. Readers hear it in the names of the items. @param {ChoiceOption} option @param {ChoiceOption | undefined} previous */
+  #heading({ group }, previous) {
+    return group && group !== previous?.group ? html`<p class="choice-group" aria-hidden="true"><bdi>${group}</bdi></p>` : nothing;
+  }
+
   /** @param {ChoiceOption} option */
-  #option({ value, title, detail }) {
+  #option({ value, title, detail, name }) {
     const isChosen = value === this.value;
-    return html`<button type="button" role="option" tabindex="-1" aria-selected=${String(isChosen)} data-value=${value} @click=${() => this.#choose(value)}>
+    return html`<button type="button" role="option" tabindex="-1" aria-selected=${String(isChosen)} aria-label=${name ?? nothing} data-value=${value} @click=${() => this.#choose(value)}>
       <span class="choice-option" dir="auto">${title}${detail ? html`<small>${detail}</small>` : nothing}</span>
       ${isChosen ? icon("check") : nothing}
     </button>`;
@@ -90,7 +95,7 @@ export class ChoiceList extends LitElement {
 
   get #found() {
     const words = this.query.trim().toLowerCase();
-    return words ? this.options.filter(({ title, detail = "" }) => `${title} ${detail}`.toLowerCase().includes(words)) : this.options;
+    return words ? this.options.filter(({ title, detail = "", name = "" }) => `${title} ${detail} ${name}`.toLowerCase().includes(words)) : this.options;
   }
 
   get #button() {
