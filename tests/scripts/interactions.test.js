@@ -152,6 +152,17 @@ test("a call is approved with a changed argument, for a while", async (t) => {
   assert.equal(tab.find(".decision a").getAttribute("href"), "/approvals/");
 });
 
+test("an approved call is one row with its step", async (t) => {
+  const { tab, place } = await openCard(t, "approval", CALL);
+  tab.socket.say("interaction.resolved", { ...place, answer: { outcome: "approved" }, by: "you", at: 1.5 });
+  await tab.appears(".decision", "Approved by you");
+
+  tab.socket.say("stage.opened", { stage: "1", title: "Pay", parent: null });
+
+  await tab.appears(".step-decision", "Approved by you");
+  assert.equal(tab.count(".decision"), 0);
+});
+
 test("a call is denied with Enter where the reason is written", async (t) => {
   const { tab, place } = await openCard(t, "approval", CALL);
   const reason = await tab.field("Reason for denying (optional)", tab.find(CARD));
