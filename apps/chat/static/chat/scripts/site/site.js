@@ -2,7 +2,6 @@
 
 import "./menus.js";
 import "./palette.js";
-import "./sections.js";
 import "./theme-switch.js";
 import "./service-worker.js";
 import "./sign-out.js";
