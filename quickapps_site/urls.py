@@ -51,4 +51,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("apps.chat.urls")),
 ]
 
+handler403 = "quickapps_site.failures.permission_denied"
+handler404 = "quickapps_site.failures.page_not_found"
 handler500 = "quickapps_site.failures.server_error"

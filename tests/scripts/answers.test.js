@@ -214,7 +214,7 @@ test("steps are shown at the level of detail that the person chose, and a failur
   await ask(first, "Again");
   socket.say("stage.opened", { stage: "1", title: "Look it up", parent: null });
   socket.say("stage.opened", { stage: "2", title: "Ask the library", parent: "1" });
-  const error = "> ##### Error:\n\n```text\nThe library is closed.\nat line 3\n```\n";
+  const error = "> ##### Error:\n\n```text\nLibrary_ask: The library is closed.\nat line 3\n```\n";
   socket.say("stage.delta", { stage: "2", text: error });
   socket.say("stage.closed", { stage: "2", failed: true, seconds: 0.5 });
   await first.shows(".step-cause", "The library is closed.");
@@ -290,7 +290,7 @@ test("the numbers of an answer are listed", async (t) => {
   const rows = tab.all(".figures dl > div").map((row) => [...row.children].map(textOf));
   assert.deepEqual(rows, [
     ["Models", "Big one, Small one"],
-    ["Application version", "3"],
+    ["App version", "3"],
     ["Input tokens", "1,200 (250 from the cache)"],
     ["Output tokens", "34 (5 for thinking)"],
     ["Cost", "$0.012 + €1.50"],

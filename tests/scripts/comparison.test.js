@@ -47,6 +47,7 @@ test("further models answer one after the other, next to the first answer", asyn
   const { tab, stored } = await openAnswered(t);
   const dialog = await openComparison(tab);
   await heads(tab, "Quick 1.0 s", "Another model");
+  await tab.shows(".comparison-models button", "Careful", "Large");
   await tab.shows(".comparison-head p", "Where to?");
   assert.equal(tab.count(".comparison-act button"), 0);
 

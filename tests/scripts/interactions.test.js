@@ -19,6 +19,7 @@ const CALL = {
   name: "pay",
   arguments: { amount: 5, city: "Oslo" },
   editable: { city: { type: "string" } },
+  labels: { city: "Home town" },
   risk: "changes",
   always: ["conversation", "application"],
   four_eyes: false,
@@ -139,7 +140,7 @@ for (const four_eyes of [false, true]) {
 test("a call is approved with a changed argument, for a while", async (t) => {
   const { tab, place } = await openCard(t, "approval", CALL);
   await until(() => tab.find(`${CARD} [name=always] [value=application]`) !== null, true);
-  const city = await tab.field("city", tab.find(CARD));
+  const city = await tab.field("Home town", tab.find(CARD));
   tab.fill(city, "Riga");
   tab.find(`${CARD} [name=always]`).value = "application";
   await tab.click("Approve");
@@ -147,8 +148,19 @@ test("a call is approved with a changed argument, for a while", async (t) => {
   const answer = { outcome: "approved", arguments: { city: "Riga" }, always: "application" };
   await until(() => sent(tab), answer);
   tab.socket.say("interaction.resolved", { ...place, answer, by: "you", at: 1.5 });
-  await tab.appears(".decision", "with changes to city.");
+  await tab.appears(".decision", "with changes to Home town.");
   assert.equal(tab.find(".decision a").getAttribute("href"), "/approvals/");
+});
+
+test("an approved call is one row with its step", async (t) => {
+  const { tab, place } = await openCard(t, "approval", CALL);
+  tab.socket.say("interaction.resolved", { ...place, answer: { outcome: "approved" }, by: "you", at: 1.5 });
+  await tab.appears(".decision", "Approved by you");
+
+  tab.socket.say("stage.opened", { stage: "1", title: "Pay", parent: null });
+
+  await tab.appears(".step-decision", "Approved by you");
+  assert.equal(tab.count(".decision"), 0);
 });
 
 test("a call is denied with Enter where the reason is written", async (t) => {

@@ -22,7 +22,7 @@ test("the gauge shows in words how full the window is", async (t) => {
     await ask(tab, "Hello");
     tab.socket.end("done", { text: "Hello." });
 
-    await tab.shows(`.gauge[data-state=${state}] summary`, words);
+    await tab.shows(`.gauge[data-state=${state}] button`, words);
   }
 });
 
@@ -33,7 +33,7 @@ test("the gauge lists its parts, and is hidden before the first answer", async (
   tab.network.answer("GET /chat/page-tests/*/usage/", { ...USE, limit: null, ratio: null, state: "unknown" });
   tab.socket.end("done", { text: "Hello." });
 
-  await tab.shows(".gauge summary", "Context: 1,200 tokens");
+  await tab.shows(".gauge button", "Context: 1,200 tokens");
   const parts = tab.all(".gauge dl > div").map((row) => [...row.children].map(textOf));
   assert.deepEqual(parts, [
     ["Instructions", "100"],

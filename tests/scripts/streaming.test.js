@@ -69,3 +69,30 @@ test("a heading is drawn with its first word", async (t) => {
   tab.socket.end();
   await tab.shows(".answer-text", "Some words. Riga");
 });
+
+const UNFINISHED = [
+  ["Plain words", "Plain words"],
+  ["A **bold", "A **bold**"],
+  ["A **bold*", "A **bold**"],
+  ["A **bold**", "A **bold**"],
+  ["A **", "A"],
+  ["A **bold and *both", "A **bold and *both***"],
+  ["A **bold and *both***", "A **bold and *both***"],
+  ["Run `make *all", "Run `make *all`"],
+  ["Run `", "Run"],
+  ["- **Term**: an ~~old", "- **Term**: an ~~old~~"],
+  ["2 * 3, 2*3 and snake_case", "2 * 3, 2*3 and snake_case"],
+  ["$x^*$ and https://a.test/_b", "$x^*$ and https://a.test/_b"],
+  ["\\*not emphasized", "\\*not emphasized"],
+];
+test("emphasis that is still arriving has no marks", async (t) => {
+  const tab = await openChat(t);
+  const { closeEmphasis } = await tab.scripts.import("/static/chat/scripts/markdown/unfinished.js");
+  assert.deepEqual(UNFINISHED.map(([text]) => closeEmphasis(text)), UNFINISHED.map(([, closed]) => closed));
+
+  await ask(tab, "Tell me much.");
+  tab.socket.write("This is **very impor");
+  await tab.appears(".answer-text strong", "very impor");
+  tab.socket.write("tant**.");
+  await tab.appears(".answer-text p", "This is very important.");
+});

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.template.loader import get_template
 from django.test import Client
 
@@ -26,3 +27,44 @@ def test_a_form_without_its_token_gets_our_page() -> None:
 
     assert answer.status_code == 403
     assert "You don’t have access to this page" in answer.text
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accept", "has_sidebar"), [("text/html", True), ("image/png", False), ("", False)]
+)
+def test_a_missing_page_keeps_the_sidebar_of_a_signed_in_user(
+    client: Client, admin_user: User, accept: str, has_sidebar: bool
+) -> None:
+    client.force_login(admin_user)
+
+    answer = client.get("/nowhere/", headers={"accept": accept})
+
+    assert answer.status_code == 404
+    assert "Page not found" in answer.text
+    assert ('id="sidebar"' in answer.text) is has_sidebar
+
+
+@pytest.mark.django_db
+def test_a_visitor_gets_a_plain_error_page(client: Client) -> None:
+    answer = client.get("/nowhere/", headers={"accept": "text/html"})
+
+    assert answer.status_code == 404
+    assert 'id="sidebar"' not in answer.text
+
+
+@pytest.mark.django_db
+def test_an_error_page_does_without_a_sidebar_that_fails(
+    client: Client, admin_user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("The list of conversations is broken.")
+
+    client.force_login(admin_user)
+    monkeypatch.setattr("apps.chat.rail.content.first_page", fail)
+
+    answer = client.get("/nowhere/", headers={"accept": "text/html"})
+
+    assert answer.status_code == 404
+    assert "Page not found" in answer.text
+    assert 'id="sidebar"' not in answer.text

@@ -19,6 +19,7 @@ from msgspec import structs
 
 from apps.accounts.caller import Caller, owner_ids, personal_bucket
 from apps.agent.ledger import Consent, InteractionKind, InteractionRequest
+from apps.agent.tool_titles import in_words
 from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.registry import Opening, PreparedTool, announce_nothing
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, Decision
@@ -180,6 +181,7 @@ def card(
 ) -> dict[str, Any]:
     properties = arguments.schema.get("properties", {})
     editable = {key: properties[key] for key in rules.nearest("editable") if key in properties}
+    labels = {key: label(key, properties.get(key)) for key in {**given, **editable}}
     return {
         "title": title,
         "name": name,
@@ -189,8 +191,15 @@ def card(
         # If the conversation has read untrusted sources, this choice has no effect.
         "always": [] if because else list(rules.always),
         "four_eyes": bool(rules.nearest("four_eyes")),
+        **({"labels": labels} if labels else {}),
         **({"because": because} if because else {}),
     }
+
+
+def label(key: str, schema: Any) -> str:
+    """Return an argument's name for users: the title in its schema, or its key in words."""
+    title = schema.get("title") if isinstance(schema, Mapping) else None
+    return title if isinstance(title, str) and title.strip() else in_words(key)
 
 
 def approval_card(asked: Mapping[str, Any]) -> NumberedCard:

@@ -49,20 +49,32 @@ def ask(page: Page, text: str, answers: int) -> None:
 
 @pytest.mark.slow("a walk through several pages in a browser")
 @proves("D-31")
-def test_the_gauge_tells_how_full_the_window_is_and_opens_to_the_parts(page: Page):
+def test_the_gauge_opens_to_its_parts_above_the_message_box_and_closes_lightly(page: Page):
     page.goto(f"/chat/{SLUG}/")
     expect(page.locator(".gauge")).to_have_count(0)
     ask(page, "Hello", 1)
     gauge = page.locator(".gauge")
     expect(gauge).to_have_attribute("data-state", "ok")
-    expect(gauge.locator("summary")).to_contain_text("Context:")
+    expect(gauge.get_by_role("button")).to_contain_text("Context:")
 
-    gauge.locator("summary").focus()
+    gauge.get_by_role("button").focus()
     page.keyboard.press("Enter")
 
     expect(gauge.get_by_text("Context window")).to_be_visible()
     expect(gauge.get_by_text("1,500")).to_be_visible()
     assert barriers(page) == []
+    parts, composer = (page.locator(one).bounding_box() for one in (".gauge-parts", ".composer"))
+    assert parts
+    assert composer
+    assert parts["y"] + parts["height"] <= composer["y"]
+
+    page.keyboard.press("Escape")
+
+    expect(gauge.get_by_text("Context window")).to_be_hidden()
+    expect(gauge.get_by_role("button")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator(".question").click()
+    expect(gauge.get_by_text("Context window")).to_be_hidden()
 
 
 @pytest.mark.slow("a walk through several pages in a browser")
@@ -100,8 +112,8 @@ def test_a_window_that_is_nearly_full_is_told_in_words_and_colour(page: Page):
 
         gauge = page.locator(".gauge")
         expect(gauge).to_have_attribute("data-state", state)
-        expect(gauge.locator("summary")).to_contain_text(words)
+        expect(gauge.get_by_role("button")).to_contain_text(words)
         if number == 1:
-            gauge.locator("summary").click()
+            gauge.get_by_role("button").click()
         assert barriers_of_schemes(page) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -21,6 +21,7 @@ from apps.capabilities.wrappers.approval import (
     UNCHANGEABLE,
     Risk,
     approval_card,
+    label,
     with_approval,
 )
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
@@ -83,6 +84,7 @@ async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
         "risk": "changes",
         "always": ["conversation"],
         "four_eyes": False,
+        "labels": {"to": "To", "amount": "Amount"},
     }
     assert pending.interactions == (
         InteractionRequest("", "approval", card, None, is_time_set=True),
@@ -278,6 +280,14 @@ async def test_after_untrusted_content_what_may_change_anything_waits(
     assert len(payments.made) == makes
 
 
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [({"title": "Home town"}, "Home town"), ({"title": " "}, "Birth place"), (None, "Birth place")],
+)
+def test_an_argument_is_named_by_its_title_or_in_words(schema, expected):
+    assert label("birth_place", schema) == expected
+
+
 async def test_the_card_says_why_it_asks_and_offers_no_other_time():
     payments = Payments("destructive", PAGE, **GUARDED, always=["conversation"])
 
@@ -293,6 +303,7 @@ async def test_the_card_says_why_it_asks_and_offers_no_other_time():
         "risk": "destructive",
         "always": [],
         "four_eyes": False,
+        "labels": {"to": "To", "amount": "Amount"},
         "because": f"This conversation has read untrusted content: {PAGE}.",
     }
 

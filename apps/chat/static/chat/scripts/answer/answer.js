@@ -5,9 +5,10 @@ import { isGoing, textOf } from "../session/answers.js";
 import { leftOutNotice } from "../files/attachments.js";
 import { subagentDialog } from "../steps/subagent-dialog.js";
 import { icon } from "../icons.js";
-import { interactionsOf, isOpenCall, openInteraction } from "../session/interactions.js";
+import { approvedSteps, interactionsOf, isOpenCall, openInteraction } from "../session/interactions.js";
 import { memoryLine } from "./memory.js";
 import { cardsAndSources, sourcesOf } from "../files/sources.js";
+import { stepLevel } from "../steps/level.js";
 import { stepList } from "../steps/steps.js";
 import "./foot.js";
 import "../cards/interaction.js";
@@ -67,12 +68,13 @@ export class ChatAnswer extends LitElement {
     const { answer } = this;
     if (!answer) return nothing;
     const going = isGoing(answer.status);
+    const approved = stepLevel() === "none" ? new Map() : approvedSteps(answer);
     return html`
       ${this.earlier.length ? nothing : html`<h2 class="visually-hidden">${gettext("Answer")}</h2>`}
       ${repeat(
         answer.parts,
         (part) => part, // Input in one card must not appear in another one.
-        (part) => this.#part(answer, part, going),
+        (part) => this.#part(answer, part, going, approved),
       )}
       ${cardsAndSources(answer.attachments, answer.annotations)}
       ${answer.continued
@@ -94,12 +96,13 @@ export class ChatAnswer extends LitElement {
     return subagentDialog(step, { redraw: () => this.requestUpdate(), close: () => (this.opened = "") });
   }
 
-  /** @param {Answer} answer @param {Part} part @param {boolean} going */
-  #part(answer, part, going) {
+  /** @param {Answer} answer @param {Part} part @param {boolean} going @param {ReturnType<typeof approvedSteps>} approved */
+  #part(answer, part, going, approved) {
     if (part.kind === "steps")
       return html`<step-activity .steps=${part.steps} .past=${!going || isPast(answer, part)}
-        .list=${stepList(part.steps, () => this.requestUpdate(), answer.expired)}></step-activity>`;
+        .list=${stepList(part.steps, () => this.requestUpdate(), answer.expired, approved)}></step-activity>`;
     if (part.kind === "notice") return html`<p class="notice" dir="auto">${icon("circle-alert")}${part.text}</p>`;
+    if (part.kind === "interaction" && [...approved.values()].includes(part.interaction)) return nothing;
     if (part.kind === "interaction")
       return html`<chat-interaction .interaction=${part.interaction} .version=${answer.version}
         .status=${answer.status}></chat-interaction>`;

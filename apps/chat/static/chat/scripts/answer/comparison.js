@@ -134,7 +134,8 @@ export class ModelComparison extends LitElement {
   #columns() {
     if (!this.answers) return [{ name: "loading", title: gettext("Loading…"), detail: "", body: nothing, act: nothing }];
     const columns = [...this.answers.map((answer, place) => this.#stored(answer, place)), ...(this.asked ? [this.#running(this.asked)] : []), ...this.waiting.map((model) => this.#next(model))];
-    return columns.length < MOST && this.#question.models.length ? [...columns, this.#choice()] : columns;
+    const others = this.#others;
+    return columns.length < MOST && others.length ? [...columns, this.#choice(others)] : columns;
   }
 
   /** @param {Column} column @param {boolean} isShown */
@@ -187,14 +188,20 @@ export class ModelComparison extends LitElement {
     };
   }
 
-  /** @returns {Column} */
-  #choice() {
+  /** The models that have no answer here yet. */
+  get #others() {
+    const shown = new Set([...(this.answers ?? []).flatMap(({ models }) => models), ...[this.asked, ...this.waiting].map((model) => model?.id)]);
+    return this.#question.models.filter(({ id }) => !shown.has(id));
+  }
+
+  /** @param {OfferedModel[]} models @returns {Column} */
+  #choice(models) {
     return {
       name: "choice",
       title: gettext("Another model"),
       detail: "",
       body: html`<ul class="comparison-models">
-        ${this.#question.models.map((model) => html`<li><button type="button" class="button" dir="auto" @click=${() => this.#add(model)}>${icon("plus")}${model.title}</button></li>`)}
+        ${models.map((model) => html`<li><button type="button" class="button" dir="auto" @click=${() => this.#add(model)}>${icon("plus")}${model.title}</button></li>`)}
       </ul>`,
       act: nothing,
     };

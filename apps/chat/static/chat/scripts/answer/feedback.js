@@ -136,7 +136,7 @@ class ChatFeedback extends LitElement {
             )}
           </fieldset>`
         : nothing}
-      <details class="feedback-comment" ?open=${comment !== "" || rating === "up"}>
+      <details class="more-field" ?open=${comment !== "" || rating === "up"}>
         <summary>${icon("plus")}${gettext("Add a comment")}</summary>
         <label class="visually-hidden" for="${id}-comment">${gettext("Comment (optional)")}</label>
         <textarea id="${id}-comment" name="comment" rows="3" maxlength=${LONGEST_COMMENT} dir="auto"

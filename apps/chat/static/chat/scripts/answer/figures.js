@@ -79,7 +79,7 @@ function rowsOf({ models, version, usage, costs, first_text_seconds, seconds }) 
   /** @type {[string, string | number | undefined][]} */
   const rows = [
     [models?.length === 1 ? gettext("Model") : gettext("Models"), models?.join(", ")],
-    [gettext("Application version"), version],
+    [gettext("App version"), version],
     [gettext("Input tokens"), usage && part(usage.prompt_tokens, usage.cached_tokens, CACHED)],
     [gettext("Output tokens"), usage && part(usage.completion_tokens, usage.reasoning_tokens, THINKING)],
     [gettext("Cost"), costs && costsText(costs)],

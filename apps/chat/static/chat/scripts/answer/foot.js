@@ -7,7 +7,7 @@ import { copy } from "../clipboard.js";
 import { feedbackOn } from "./feedback.js";
 import { figureLine } from "./figures.js";
 import { offeredModels } from "../session/offered-models.js";
-import { RowMenu } from "../rail/row-menu.js";
+import { itemsIn, RowMenu } from "../rail/row-menu.js";
 import { canSpeak, hush, speak } from "./speech.js";
 import { gettext } from "../texts.js";
 
@@ -103,7 +103,7 @@ export class AnswerFoot extends LitElement {
         run: () => this.#again(this.#changes),
       },
       this.reading && { name: "hush", icon: "square", label: gettext("Stop reading"), run: () => this.#hush() },
-      this.#items().length > 0 && {
+      this.#menu().length > 0 && {
         name: "more",
         icon: "ellipsis",
         label: gettext("More options for this answer"),
@@ -114,26 +114,28 @@ export class AnswerFoot extends LitElement {
     return actions.filter((action) => action !== false);
   }
 
-  /** @returns {Item[]} of the menu */
-  #items() {
+  /** @returns {Item[][]} */
+  #menu() {
     const isText = this.#text() !== "";
     const models = this.#changes ? offeredModels.all : [];
-    /** @type {(Item | false)[]} */
-    const items = [
-      isText && { name: "text", icon: "file-text", words: gettext("Copy as text") },
-      isText && canSpeak && { name: "read", icon: "volume-2", words: gettext("Read aloud") },
-      ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Answer again with {title}", { title }) })),
-      (models.length > 0 || Boolean(this.branch)) && this.#changes !== "" && Boolean(this.answer?.message) && { name: "compare", icon: "columns-2", words: gettext("Compare models") },
-      this.#changes !== "" && Boolean(this.answer?.message) && { name: "fork", icon: "square-pen", words: gettext("New chat from here") },
-      this.#changes !== "" && { name: "delete", icon: "trash-2", words: gettext("Delete question and answer") },
-    ];
-    return items.filter((item) => item !== false);
+    return itemsIn([
+      [
+        isText && { name: "text", icon: "file-text", words: gettext("Copy as text") },
+        isText && canSpeak && { name: "read", icon: "volume-2", words: gettext("Read aloud") },
+      ],
+      [
+        ...models.map(({ id, title }) => ({ name: `${WITH}${id}`, icon: "refresh-cw", words: gettext("Answer again with {title}", { title }) })),
+        (models.length > 0 || Boolean(this.branch)) && this.#changes !== "" && Boolean(this.answer?.message) && { name: "compare", icon: "columns-2", words: gettext("Compare models") },
+        this.#changes !== "" && Boolean(this.answer?.message) && { name: "fork", icon: "square-pen", words: gettext("New chat from here") },
+      ],
+      [this.#changes !== "" && { name: "delete", icon: "trash-2", words: gettext("Delete question and answer"), deletes: true }],
+    ]);
   }
 
   /** @param {HTMLElement} button */
   #openMenu(button) {
     const menu = this.querySelector("row-menu");
-    if (menu instanceof RowMenu) void menu.open(this.#items(), button);
+    if (menu instanceof RowMenu) void menu.open(this.#menu(), button);
   }
 
   /** @param {string} name of an item */

@@ -30,7 +30,7 @@ export function approvalCard({ asked }, id, isOpen, send) {
   const values = asked.arguments ?? {};
   const editable = asked.editable ?? {};
   if (asked.four_eyes)
-    return html`${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, {}, id)}
+    return html`${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, {}, id, asked.labels)}
       <p class="hint">${gettext("Another user must approve or deny this call. Ask an administrator of this server.")}</p>`;
   /** @param {HTMLFormElement} form */
   const approve = (form) => {
@@ -50,14 +50,13 @@ export function approvalCard({ asked }, id, isOpen, send) {
   >
     <fieldset class="fields" ?disabled=${!isOpen}>
       <legend class="visually-hidden">${gettext("Tool call")}</legend>
-      ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id)}
-      <div class="arguments">
-        ${scopes(asked.always ?? [], id)}
-        <div class="argument">
-          <label class="argument-name" for="${id}-reason">${gettext("Reason for denying (optional)")}</label>
-          <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
-        </div>
-      </div>
+      ${because(asked.because)} ${risk(asked.risk)} ${argumentFields(values, editable, id, asked.labels)}
+      ${scopes(asked.always ?? [], id)}
+      <details class="more-field">
+        <summary>${icon("plus")}${gettext("Reason for denying (optional)")}</summary>
+        <label class="argument-name" for="${id}-reason">${gettext("Reason for denying (optional)")}</label>
+        <input id="${id}-reason" name="reason" maxlength="2000" dir="auto" @keydown=${denyByKey(deny)} />
+      </details>
       <div class="interaction-buttons">
         <button class="button primary">${icon("check")}${gettext("Approve")}</button>
         <button type="button" class="button" @click=${(/** @type {MouseEvent} */ event) => deny(formOf(event))}>
@@ -96,11 +95,13 @@ function risk(name) {
 /** @param {string[]} offered @param {string} id */
 function scopes(offered, id) {
   if (!offered.length) return nothing;
-  return html`<div class="argument">
-    <label class="argument-name" for="${id}-always">${gettext("Next time")}</label>
-    <select id="${id}-always" name="always">
-      <option value="">${gettext("Ask again")}</option>
-      ${offered.map((scope) => html`<option value=${scope}>${SCOPES[scope] ?? scope}</option>`)}
-    </select>
+  return html`<div class="arguments">
+    <div class="argument">
+      <label class="argument-name" for="${id}-always">${gettext("Next time")}</label>
+      <select id="${id}-always" name="always">
+        <option value="">${gettext("Ask again")}</option>
+        ${offered.map((scope) => html`<option value=${scope}>${SCOPES[scope] ?? scope}</option>`)}
+      </select>
+    </div>
   </div>`;
 }

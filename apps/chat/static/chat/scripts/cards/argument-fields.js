@@ -17,19 +17,21 @@ const MOST = 400;
  * @param {Values} values
  * @param {Record<string, Schema>} editable
  * @param {string} prefix of the ids of fields
+ * @param {Record<string, string>} [labels] by name
  */
-export function argumentFields(values, editable, prefix) {
+export function argumentFields(values, editable, prefix, labels = {}) {
   const names = [...new Set([...Object.keys(values), ...Object.keys(editable)])];
   if (!names.length) return nothing;
   return html`<div class="arguments">
-    ${names.map((name, index) =>
-      Object.hasOwn(editable, name)
-        ? field(name, values[name], editable[name], `${prefix}-${index}`)
+    ${names.map((name, index) => {
+      const label = labels[name] ?? name;
+      return Object.hasOwn(editable, name)
+        ? field(name, label, values[name], editable[name], `${prefix}-${index}`)
         : html`<div class="argument">
-            <span class="argument-name">${name}</span>
-            ${shown(name, values[name])}
-          </div>`,
-    )}
+            <span class="argument-name" dir="auto">${label}</span>
+            ${shown(label, values[name])}
+          </div>`;
+    })}
   </div>`;
 }
 
@@ -54,11 +56,11 @@ export function changedArguments(form, values, editable) {
   return changed;
 }
 
-/** @param {string} name @param {unknown} value @param {Schema} schema @param {string} id */
-function field(name, value, schema, id) {
+/** @param {string} name @param {string} label @param {unknown} value @param {Schema} schema @param {string} id */
+function field(name, label, value, schema, id) {
   const hint = schema.description ? html`<span class="hint" id="${id}-hint" dir="auto">${schema.description}</span>` : nothing;
   return html`<div class="argument">
-    <label class="argument-name" for=${id}>${name}</label>
+    <label class="argument-name" for=${id} dir="auto">${label}</label>
     ${input(name, value, schema, id)} ${hint}
   </div>`;
 }
@@ -113,13 +115,13 @@ function typeOf({ type }) {
   return [type].flat().find((one) => one && one !== "null") ?? "";
 }
 
-/** The text of an argument that cannot be edited. Long texts scroll, also by keyboard. @param {string} name @param {unknown} value */
-function shown(name, value) {
+/** The text of an argument that cannot be edited. Long texts scroll, also by keyboard. @param {string} label @param {unknown} value */
+function shown(label, value) {
   const text = written(value);
   const isCode = typeof value === "object" && value !== null;
   const classes = isCode ? "argument-value argument-code" : "argument-value";
   if (text.length <= MOST && !text.includes("\n")) return html`<span class=${classes} dir="auto">${text}</span>`;
-  return html`<div class=${classes} dir=${isCode ? "ltr" : "auto"} tabindex="0" role="group" aria-label=${name}>${text}</div>`;
+  return html`<div class=${classes} dir=${isCode ? "ltr" : "auto"} tabindex="0" role="group" aria-label=${label}>${text}</div>`;
 }
 
 /** @param {unknown} value */

@@ -148,13 +148,13 @@ function outcomeLine(interaction) {
   </p>`;
 }
 
-/** @param {Pick<Interaction, "kind" | "resolved">} interaction @returns {string} the decision, its author and its time */
-export function outcomeText({ kind, resolved }) {
+/** @param {Pick<Interaction, "kind" | "resolved"> & {asked?: Interaction["asked"]}} interaction @returns {string} the decision, its author and its time */
+export function outcomeText({ kind, resolved, asked }) {
   if (!resolved) return gettext("Not decided: the answer ended first.");
   const { answer, by, at } = resolved;
   const moment = momentText(new Date(at * SECOND).toISOString());
   const signed = { name: by || gettext("an unknown user"), moment };
-  const changed = Object.keys(answer.arguments ?? {});
+  const changed = Object.keys(answer.arguments ?? {}).map((name) => asked?.labels?.[name] ?? name);
   switch (answer.outcome) {
     case "approved":
       return changed.length

@@ -3,6 +3,7 @@
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
 import { afterPainting } from "../painting.js";
+import { placeBeside } from "../placing.js";
 import { get } from "../requests.js";
 import { gettext, locale, ngettext } from "../texts.js";
 
@@ -53,9 +54,9 @@ export class ChatGauge extends LitElement {
   render() {
     const { use } = this;
     if (!use?.total) return nothing;
-    return html`<details class="gauge" data-state=${use.state}>
-      <summary>${this.#heading(use)}</summary>
-      <div class="gauge-parts">
+    return html`<div class="gauge" data-state=${use.state}>
+      <button type="button" class="quiet" popovertarget="gauge-parts">${this.#heading(use)}</button>
+      <div id="gauge-parts" class="menu-popover gauge-parts" role="group" aria-label=${gettext("Context")} popover @toggle=${this.#toggled}>
         <dl>
           ${PARTS.map(([name, words]) => html`<div><dt>${words}</dt><dd>${tokens(use[name])}</dd></div>`)}
           <div class="gauge-total"><dt>${gettext("Total")}</dt><dd>${tokens(use.total)}</dd></div>
@@ -63,7 +64,13 @@ export class ChatGauge extends LitElement {
         </dl>
         <p>${gettext("Token counts are estimates. If a conversation becomes too long, it is shortened for the model, but you can still read all of it.")}</p>
       </div>
-    </details>`;
+    </div>`;
+  }
+
+  /** Above the message box, which the user may want to read. @param {ToggleEvent} event */
+  #toggled({ newState, target }) {
+    const [parts, button] = [/** @type {HTMLElement} */ (target), this.querySelector("button")];
+    if (newState === "open" && button) placeBeside(parts, button, this.closest(".dock")?.querySelector("chat-composer") ?? button);
   }
 
   /** @param {ContextUse} use */

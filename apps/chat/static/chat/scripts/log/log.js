@@ -262,7 +262,7 @@ export class ChatLog extends LitElement {
 
   #welcome() {
     if (this.greeting) {
-      const about = html`<p class="description" dir="auto"><strong>${this.heading}</strong> ${this.description}</p>`;
+      const about = html`<p class="description" dir="auto"><strong dir="auto">${this.heading}</strong>${this.description}</p>`;
       return html`<div class="welcome"><h2 dir="auto">${this.greeting}</h2>${this.isOnly ? about : nothing}</div>`;
     }
     return html`<div class="welcome">

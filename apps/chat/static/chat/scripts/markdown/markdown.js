@@ -17,6 +17,7 @@ import { showNotes } from "./note-links.js";
 import "./pictures.js";
 import { blocksOf, elementsOf, htmlOf, Outline } from "./safe.js";
 import { dressTables, useTable } from "./table-buttons.js";
+import { closeEmphasis } from "./unfinished.js";
 
 /**
  * @import { Annotation } from "./citations.js"
@@ -25,6 +26,8 @@ import { dressTables, useTable } from "./table-buttons.js";
  * @import { Source } from "../files/sources.js"
  */
 
+/** Blocks whose last words may be emphasized. */
+const WORDS = ["paragraph", "heading", "list", "blockquote"];
 /** A slow tail is redrawn at intervals of this many times its drawing time. */
 const PAUSE_FACTOR = 4;
 
@@ -137,12 +140,12 @@ export class MarkdownText extends HTMLElement {
     this.#keep(blocks.slice(0, finished));
     /** @param {string} html */
     const render = (html) => this.#elements(html, this.#outline.copy());
-    const rest = render(htmlOf(open));
+    const rest = render(htmlOf(closeLast(open)));
     frameCode(rest, false);
     this.#tail = [...rest.childNodes];
     this.append(rest);
     this.#fadeIn();
-    this.#growing = growingBlock(open, this.#tail, (text) => render(htmlOf(blocksOf(text))));
+    this.#growing = growingBlock(open, this.#tail, (text) => render(htmlOf(closeLast(blocksOf(text)))));
     this.#growing?.grow(this.#text.slice(this.#kept));
   }
 
@@ -203,6 +206,15 @@ export class MarkdownText extends HTMLElement {
   }
 }
 customElements.define("markdown-text", MarkdownText);
+
+/** The blocks, with the emphasis closed that the last one leaves open. @param {Token[]} blocks @returns {Token[]} */
+function closeLast(blocks) {
+  const at = blocks.findLastIndex(({ type }) => type !== "space");
+  if (!WORDS.includes(blocks[at]?.type)) return blocks;
+  const { raw } = blocks[at];
+  const closed = closeEmphasis(raw);
+  return closed === raw ? blocks : [...blocks.slice(0, at), ...blocksOf(closed)];
+}
 
 /**
  * @param {Token[]} blocks

@@ -5,6 +5,7 @@ import { offerCollapsing } from "./collapse.js";
 import { ChatHistory } from "./history.js";
 import { offerSwipes } from "./sidebar-swipe.js";
 import { ChatToast } from "../notices/toast.js";
+import "../site/sections.js";
 import { gettext } from "../texts.js";
 
 /** @import { Undoable } from "./actions.js" */

@@ -39,6 +39,25 @@ export function interactionsOf(answer) {
 }
 
 /**
+ * The approvals that the step of their call shows, so that the same title is not listed twice.
+ * @param {Answer} answer @returns {Map<string, Interaction>} by the ID of the step
+ */
+export function approvedSteps({ parts }) {
+  /** @type {Map<string, Interaction>} */
+  const found = new Map();
+  for (const [index, part] of parts.entries()) {
+    if (part.kind !== "interaction" || part.interaction.kind !== "approval") continue;
+    const { asked, resolved } = part.interaction;
+    // A lasting approval has a link to take it back.
+    if (resolved?.answer.outcome !== "approved" || resolved.answer.always) continue;
+    const next = parts.slice(index).find(({ kind }) => kind !== "interaction");
+    const step = next?.kind === "steps" ? next.steps.find(({ id, title }) => title === asked.title && !found.has(id)) : undefined;
+    if (step) found.set(step.id, part.interaction);
+  }
+  return found;
+}
+
+/**
  * @param {Answer | null} answer
  * @returns {Interaction | undefined} the question that accepts free text, if nothing else is open
  */

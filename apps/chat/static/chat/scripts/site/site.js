@@ -3,7 +3,6 @@
 import "./file-inputs.js";
 import "./menus.js";
 import "./palette.js";
-import "./sections.js";
 import "./theme-switch.js";
 import "./service-worker.js";
 import "./sign-out.js";

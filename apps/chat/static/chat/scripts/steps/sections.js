@@ -4,6 +4,8 @@ const HEADING = /^> #{4,5} (.{1,60}?):?\s*$/;
 const ENTRY = /^\*\*\*(.{1,80}?):\*\*\* ?(.*)$/;
 const FENCE = /^(`{3,})/;
 const WHOLE = /^(`{3,})(?:json)?\n([\s\S]*)\n\1$/;
+/** The name of a tool, with which its error begins. The title of the step stands for it. */
+const TOOL_NAME = /^[A-Za-z][\w-]*_[\w-]*: (?=\S)/;
 const LONGEST_CAUSE = 200;
 
 /**
@@ -41,7 +43,7 @@ export function valueOf(text) {
 /** @param {string} text of a step that failed @returns {string} the first line of its error, or "" */
 export function causeOf(text) {
   const section = sectionsOf(text).findLast(({ heading }) => heading === "Error");
-  const line = section?.text.split("\n").find((one) => one.trim() && !FENCE.test(one)) ?? "";
+  const line = (section?.text.split("\n").find((one) => one.trim() && !FENCE.test(one)) ?? "").replace(TOOL_NAME, "");
   return line.length > LONGEST_CAUSE ? `${line.slice(0, LONGEST_CAUSE - 1)}…` : line;
 }
 

@@ -4,12 +4,14 @@ import { html, nothing, repeat } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
 import { subagentButtons } from "./subagent-buttons.js";
 import { icon } from "../icons.js";
+import { outcomeText } from "../cards/interaction.js";
 import { cardsAndSources, sourcesOf } from "../files/sources.js";
 import { causeOf } from "./sections.js";
 import "./text.js";
 import { gettext } from "../texts.js";
 
 /** @import { Step } from "../session/answers.js" */
+/** @import { Interaction } from "../session/interactions.js" */
 
 const STATES = {
   running: { symbol: "loader-circle", words: gettext("Running") },
@@ -26,27 +28,28 @@ const EXPIRED = gettext("The model no longer reads this result, but it remains s
 /**
  * @param {Step[]} steps @param {() => void} redraw
  * @param {Set<string>} [expired] the IDs of steps that the model no longer reads
+ * @param {Map<string, Interaction>} [approved] by the IDs of steps
  * @returns {unknown} a template for Lit
  */
-export function stepList(steps, redraw, expired = new Set()) {
+export function stepList(steps, redraw, expired = new Set(), approved = new Map()) {
   return html`<ol class="steps" aria-label=${gettext("Steps")}>
     ${repeat(
       steps,
       (step) => step.id,
-      (step) => stepItem(step, redraw, expired),
+      (step) => stepItem(step, redraw, expired, approved),
     )}
   </ol>`;
 }
 
-/** @param {Step} step @param {() => void} redraw @param {Set<string>} expired */
-function stepItem(step, redraw, expired) {
+/** @param {Step} step @param {() => void} redraw @param {Set<string>} expired @param {Map<string, Interaction>} approved */
+function stepItem(step, redraw, expired, approved) {
   const isExpired = expired.has(step.id);
-  const words = line(step, isExpired);
+  const words = line(step, isExpired, approved.get(step.id));
   return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
     title=${isExpired ? EXPIRED : nothing}>
     ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
     ${step.state === "failed" && !step.unfolded ? cause(step) : nothing} ${subagentButtons(step)}
-    ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
+    ${step.children.length ? stepList(step.children, redraw, expired, approved) : nothing}
   </li>`;
 }
 
@@ -68,8 +71,8 @@ function foldedStep(step, words, redraw) {
   </details>`;
 }
 
-/** @param {Step} step @param {boolean} isExpired */
-function line({ title, state, seconds, text }, isExpired) {
+/** @param {Step} step @param {boolean} isExpired @param {Interaction | undefined} approval */
+function line({ title, state, seconds, text }, isExpired, approval) {
   const { symbol, words } = STATES[state];
   if (title === THINKING && state === "running") return thinking(text);
   if (title === THINKING && state === "done" && seconds !== null) {
@@ -78,6 +81,7 @@ function line({ title, state, seconds, text }, isExpired) {
   }
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
+    ${approval ? html`<span class="step-decision">${outcomeText(approval)}</span>` : nothing}
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
     ${isExpired ? html`<span class="visually-hidden">${gettext("(no longer read by the model)")}</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
