@@ -1,0 +1,1 @@
+function g(i,e,s=e){let t=e.getBoundingClientRect(),{offsetWidth:o,offsetHeight:n}=i,h=t.left+t.right>innerWidth?t.right-o:t.left,E=innerHeight-t.bottom>Math.min(t.top,n+6+8)?t.bottom+6:s.getBoundingClientRect().top-n-6;i.style.left=`${Math.max(8,Math.min(h,innerWidth-o-8))}px`,i.style.top=`${Math.max(8,Math.min(E,innerHeight-n-8))}px`}export{g as a};

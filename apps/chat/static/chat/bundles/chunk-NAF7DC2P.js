@@ -1,1 +1,0 @@
-function l(i,o){let t=o.getBoundingClientRect(),{offsetWidth:e,offsetHeight:n}=i,s=t.left+t.right>innerWidth?t.right-e:t.left,h=innerHeight-t.bottom>Math.min(t.top,n+6+8)?t.bottom+6:t.top-n-6;i.style.left=`${Math.max(8,Math.min(s,innerWidth-e-8))}px`,i.style.top=`${Math.max(8,Math.min(h,innerHeight-n-8))}px`}export{l as a};
