@@ -282,7 +282,7 @@ def test_a_list_and_a_form_name_the_schedules_that_an_operator_may_read():
     ada = add_user()
     ada.first_name, ada.last_name = "Ada", "King"
     ada.save()
-    timing = {"kind": "cron", "expression": "@daily"}
+    timing: dict[str, Any] = {"kind": "cron", "expression": "@daily"}
     own = add_schedule(application, user, name="Report of mine", **timing)
     add_schedule(application, ada, name="Report in private", **timing)
     program = ServiceAccount.objects.create(user=add_user("nightly"))

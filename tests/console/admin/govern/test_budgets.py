@@ -235,7 +235,7 @@ def test_a_budget_is_shown_in_words_and_its_amount_entered_with_separators(clien
     assert 'value="2,000,000"' in page.text
     assert "Each user" in page.text
     assert "field-currency" not in page.text
-    assert (budget.amount, budget.soft_amount) == (3_500_000, 1000)
+    assert (budget.amount, budget.soft_amount) == (Decimal(3_500_000), Decimal(1000))
 
 
 @pytest.mark.parametrize("typed", ["1,5", "1,00,0", "1,000,"])
