@@ -1,5 +1,5 @@
-"""Names users, and finds the user to whom a bucket belongs. A user has a personal bucket, and a bucket for each team
-and each API key.
+"""Names users, and finds the user to whom a bucket belongs. A user has a personal bucket, and a
+bucket for each team and each API key.
 """
 
 from typing import Any
