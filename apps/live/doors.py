@@ -1,8 +1,10 @@
-"""Defines the doors: the chat page, APIs and triggers that start runs. Each run stores its door's
-name.
+"""Defines the doors: the chat page, the studio, APIs and triggers that start runs. Each run stores
+its door's name.
 """
 
 PAGE = "page"
+STUDIO = "studio"
+"""The door of test messages in the studio. Their failures are not counted as failures of users."""
 GATEWAY = "gateway"
 CORE = "core"
 RESPONSES = "responses"
@@ -14,6 +16,7 @@ SCHEDULE = "schedule"
 WEBHOOK = "webhook"
 LABELS = {
     PAGE: "Chat page",
+    STUDIO: "Studio",
     GATEWAY: "Gateway",
     CORE: "DIAL Core",
     RESPONSES: "Responses API",

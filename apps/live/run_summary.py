@@ -91,3 +91,12 @@ class RunSummary(models.Model):
 
     def __str__(self) -> str:
         return f"{self.application}: {self.status}"
+
+    @property
+    def is_test(self) -> bool:
+        """Return True for a test message in the studio."""
+        return self.door == doors.STUDIO
+
+
+FAILED_FOR_USERS = models.Q(status=RunSummary.Status.FAILED) & ~models.Q(door=doors.STUDIO)
+"""Selects the failed runs that operators need to know about: all except those of test messages."""

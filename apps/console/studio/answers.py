@@ -50,7 +50,7 @@ from apps.console.studio.selected_version import select_version
 from apps.console.studio.typed_draft import UnreadableDraft, body_of
 from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.errors import ApplicationBroken, QuickAppError
-from apps.live.doors import PAGE
+from apps.live.doors import STUDIO
 from apps.live.history.request_view import view_of
 from apps.live.history.sent_requests import split_request
 from apps.live.hub import HUB
@@ -181,7 +181,7 @@ async def run_draft(
             send(*told)
 
     workspace = open_workspace(caller, application)
-    run = AdmittedRun(PAGE, application, RunRequest(messages), workspace, caller)
+    run = AdmittedRun(STUDIO, application, RunRequest(messages), workspace, caller)
     async with run_slot(run, HUB.slots, HUB.summaries.recorded) as progress:
         progress.meter = WatchedMeter(progress.meter, send)
         ledger = await answer_request(run, heard, progress)

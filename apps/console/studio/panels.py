@@ -28,7 +28,7 @@ from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access import application_seen, may_change_application
 from apps.insights.figures import report
 from apps.live.history.run_rows import count_runs
-from apps.live.run_summary import RunSummary
+from apps.live.run_summary import FAILED_FOR_USERS, RunSummary
 
 MOST_VERSIONS = 5
 MOST_CASES = 10
@@ -85,7 +85,7 @@ def runs_context(request: HttpRequest, row: Application) -> Context:
     if any(run.question for run in runs):
         subject = "questions of the latest runs"
         record_contents(request, row.slug, None, subject, is_allowed=True)
-    failed = rows.filter(status=RunSummary.Status.FAILED).count()
+    failed = rows.filter(FAILED_FOR_USERS).count()
     return {"runs": runs, "count": f"{rows.count():,}", "failed": failed and f"{failed:,}"}
 
 

@@ -10,6 +10,9 @@ from django.test import AsyncClient
 
 from apps.catalog.models import Application
 from apps.conversations.models import Conversation
+from apps.insights.models import ModelCall
+from apps.live.hub import HUB
+from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_application, make_deployment, make_operator, manifest_with
 from tests.console.studio.asking import Events, ask
 from tests.console.studio.trials.services import service, shop
@@ -74,6 +77,17 @@ async def test_an_unsaved_draft_answers_and_tells_what_was_sent_and_what_it_cost
     assert not await Conversation.objects.aexists()
     live = await ask(client, row, asked(document, said("Hello"), which="live"))
     assert not any("You sell trips." in one["text"] for one in last(live, "sent")["prompt"])
+
+
+async def test_test_messages_have_the_studio_as_their_source():
+    client, row = await client_of(), await saved()
+
+    await ask(client, row, asked(manifest_with(), said("Hello")))
+    await HUB.summaries.flush()
+
+    run = await RunSummary.objects.aget()
+    call = await ModelCall.objects.aget()
+    assert (run.get_door_display(), call.door, call.version) == ("Studio", "studio", 0)
 
 
 async def test_a_call_that_waits_for_approval_is_asked_there_and_answered_with_the_next_message():

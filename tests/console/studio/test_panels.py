@@ -102,6 +102,17 @@ def test_the_usage_of_an_application_has_only_its_own_runs(admin_client):
     assert "Runs21 failed" in words(panel(admin_client, row, "usage"))
 
 
+def test_failed_test_messages_are_listed_but_do_not_count_as_failures(admin_client):
+    row = make_application()
+    RunSummary.objects.create(application=row.slug, bucket="user-1", status="failed", door="studio")
+
+    runs = words(panel(admin_client, row, "runs"))
+
+    assert "· Studio" in runs
+    assert "Failed runs" not in runs
+    assert "Runs10 failed" in words(panel(admin_client, row, "usage"))
+
+
 def test_a_section_is_shown_only_to_users_who_may_see_its_page():
     row = make_application()
     viewer = browser_of(staff_account("vera", "view_application", "see_all_applications"))

@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.insights.models import ModelCall, UsageSum
 from apps.insights.periods import Period
 from apps.insights.sums import Sums
+from apps.live.doors import STUDIO
 from apps.live.run_summary import RunSummary
 from apps.process_state import AgedCache
 
@@ -24,7 +25,9 @@ changes little in a minute.
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The usage of an application in the last seven days."""
+    """The usage of an application in the last seven days. Only the costs include the test messages
+    of the studio.
+    """
 
     people: int = 0
     """The number of distinct callers: users, API keys and visitors."""
@@ -53,9 +56,12 @@ def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
 def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
     costs = read_costs(slugs, now)
     failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
-    rows = RunSummary.objects.filter(application__in=slugs, started_at__gte=now - WEEK).order_by()
-    counted = rows.values_list("application").annotate(
-        people=Count("bucket", distinct=True), runs=Count("pk"), failed=failed
+    rows = RunSummary.objects.filter(application__in=slugs, started_at__gte=now - WEEK)
+    counted = (
+        rows.exclude(door=STUDIO)
+        .order_by()
+        .values_list("application")
+        .annotate(people=Count("bucket", distinct=True), runs=Count("pk"), failed=failed)
     )
     counts = {slug: numbers for slug, *numbers in counted}
     found = {}

@@ -37,10 +37,11 @@ from apps.insights.daily_spend import read_daily_spend
 from apps.insights.periods import ends_of_sums
 from apps.insights.recent_errors import FAILED_TOOL, failed_calls, failed_uses
 from apps.insights.sums import of_applications
+from apps.live.doors import STUDIO
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.process.health import channel_layer_delivers, migrations_are_applied, trouble
-from apps.live.run_summary import RunSummary
+from apps.live.run_summary import FAILED_FOR_USERS, RunSummary
 from apps.notes.spaces import largest_spaces
 from apps.workspace.local.files.storage import storage
 
@@ -219,11 +220,12 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 def errors(among: Slugs) -> Iterator[Fact]:
     """Yield the errors from the last 24 hours: failed runs by application, then failed calls by
-    error and by deployment or tool. The most frequent groups come first.
+    error and by deployment or tool. The most frequent groups come first. Test messages of the
+    studio do not count.
     """
     since = timezone.now() - RECENT
-    status = RunSummary.Status.FAILED
-    failed = RunSummary.objects.filter(of_applications(among), status=status, started_at__gte=since)
+    rows = RunSummary.objects.filter(of_applications(among), started_at__gte=since)
+    failed = rows.filter(FAILED_FOR_USERS)
     runs = reverse("admin:runs_runsummary_changelist")
     by_application = group_rows(failed, "application").order_by("-count", "-last")[:MOST_ERRORS]
     titles = application_titles(slug for slug, *_ in by_application)
@@ -232,9 +234,10 @@ def errors(among: Slugs) -> Iterator[Fact]:
         name = f"Failed runs of {titles.get(application, application) or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     of_tools = group_rows(
-        failed_uses(since, among).annotate(kind=Value(FAILED_TOOL)), "kind", "tool"
+        failed_uses(since, among).exclude(door=STUDIO).annotate(kind=Value(FAILED_TOOL)),
+        *("kind", "tool"),
     )
-    of_models = group_rows(failed_calls(since, among), "error", "deployment")
+    of_models = group_rows(failed_calls(since, among).exclude(door=STUDIO), "error", "deployment")
     in_runs = Count("run", distinct=True)
     calls = (
         of_models.annotate(in_runs=in_runs)

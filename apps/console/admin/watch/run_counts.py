@@ -7,6 +7,9 @@ from apps.insights.models import ModelCall
 from apps.live.models import HelperRun
 from apps.live.run_summary import RunSummary
 
+DRAFT = "Draft"
+"""The name of version 0 of a test message in the studio."""
+
 
 def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
     return HelperRun.objects.filter(run=run.pk).order_by("started_at", "pk")
@@ -20,7 +23,8 @@ def versions_and_attempts(run: RunSummary) -> tuple[str, int]:
     calls = ModelCall.objects.filter(run=run.pk).order_by().values_list("application", "version")
     found = list(calls.annotate(attempts=Count("pk", filter=own)))
     versions = sorted({version for slug, version, _ in found if slug == run.application})
-    return ", ".join(map(str, versions)) or NOTHING, sum(count for *_, count in found)
+    names = (DRAFT if run.is_test and not one else str(one) for one in versions)
+    return ", ".join(names) or NOTHING, sum(count for *_, count in found)
 
 
 def counted(count: int, noun: str) -> str:

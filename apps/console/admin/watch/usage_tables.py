@@ -234,11 +234,13 @@ def errors_table(found: UsageReport, links: Links) -> Table:
 
 
 def version_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the displayed title for each version name: "Travel, version 3" for `travel@3`."""
+    """Return the displayed title for each version name: "Travel, version 3" for `travel@3`, and
+    "Travel, draft" for `travel@0`.
+    """
     versions = {name: name.rpartition("@") for name in names if "@" in name}
     titles = application_titles(slug for slug, *_ in versions.values())
     return {
-        name: f"{titles[slug]}, version {number}"
+        name: f"{titles[slug]}, {'draft' if number == '0' else f'version {number}'}"
         for name, (slug, _, number) in versions.items()
         if slug in titles
     }

@@ -135,6 +135,9 @@ def test_the_list_tells_how_each_was_used_in_a_week_and_in_which_state_it_is(
     ApplicationDraft.objects.create(application=row, title="First", manifest=row.manifest)
     for bucket, status in (("user-1", "failed"), ("user-1", "done"), ("key-1", "done")):
         RunSummary.objects.create(door="page", application="a-first", bucket=bucket, status=status)
+    RunSummary.objects.create(
+        door="studio", application="a-first", bucket="user-2", status="failed"
+    )
     at = timezone.now() - timedelta(hours=1)
     store(model_call(application="a-first", started_at=at, cost=Decimal(2), currency="USD"))
     client.get(LIST)

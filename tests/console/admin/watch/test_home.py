@@ -300,6 +300,18 @@ def test_runs_of_today_are_compared_with_yesterday_at_this_time(client, operator
     assert found == {"Runs": "2, +100% compared with this time yesterday", "Failed": "1"}
 
 
+def test_failed_test_messages_of_the_studio_are_not_errors(client, operator):
+    recent = {"started_at": timezone.now(), "door": "studio"}
+    store(
+        model_call(**recent, error="status 401", run=uuid4()), tool_use(**recent, has_failed=True)
+    )
+    RunSummary.objects.create(door="studio", application="travel", bucket="user-1", status="failed")
+    client.force_login(operator)
+
+    assert not block(client, "Errors").facts
+    assert facts(client, "Runs today")["Failed"] == "0"
+
+
 @proves("m4.2")
 def test_the_first_page_tells_of_broken_content_before_anybody_uses_it(client, settings, tmp_path):
     settings.PREDEFINED_DIR = write(tmp_path, prompt__polite="Be polite.", tool__bad=b"{")

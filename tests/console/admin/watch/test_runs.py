@@ -187,6 +187,22 @@ def test_the_page_of_a_failed_run_begins_with_question_answer_and_the_failing_st
     assert list(read) == [("contents.read", "question and answer", run.pk)]
 
 
+def test_the_page_of_a_test_message_names_the_draft_and_says_that_nothing_is_stored(
+    client, runs, operator
+):
+    run = runs[1]
+    RunSummary.objects.filter(pk=run.pk).update(door="studio", status="done")
+    store(model_call(run=run.pk, application=run.application, version=0, door="studio"))
+
+    page = client.get(f"{PAGE}{run.pk}/change/").text
+
+    assert "Answer Not stored. The studio does not store answers." in beginning(page)
+    assert "stored as long as" not in page
+    text = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert "Source Studio" in text
+    assert "Versions Draft" in text
+
+
 def test_a_reader_without_the_permission_sees_the_failing_step_alone(client, runs):
     run = going(pk=runs[1].pk, status="failed")
     RunSummary.objects.filter(pk=run.pk).update(status="failed", error_reference="1a2b3c4d")
