@@ -207,6 +207,7 @@ class ModelFailed(QuickAppError):
       credentials.
     - `is_transient`: True if a retry may succeed.
     - `retry_after`: the delay in seconds that the service specified before a retry, or None.
+    - `is_blocked`: True if the network policy blocks the request. The text then names only the host.
     """
 
     def __init__(
@@ -221,6 +222,7 @@ class ModelFailed(QuickAppError):
         said: str = "",
         is_transient: bool = False,
         retry_after: float | None = None,
+        is_blocked: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
@@ -231,6 +233,7 @@ class ModelFailed(QuickAppError):
         self.said = said
         self.is_transient = is_transient
         self.retry_after = retry_after
+        self.is_blocked = is_blocked
 
     @property
     def is_too_long(self) -> bool:
@@ -244,6 +247,7 @@ class ServiceFailed(QuickAppError):
     - `status`: the status code of its response, or None if there was none.
     - `reason`: `status`, `timeout`, `connection` or `answer` (an unexpected response).
     - `said`: the service's own message for operators, without credentials.
+    - `is_blocked`: True if the network policy blocks the request. The text then names only the host.
 
     The text is for the model and the log. The user's message depends on the status and the reason.
     """
@@ -251,10 +255,18 @@ class ServiceFailed(QuickAppError):
     code = "service_failed"
     said = ""
 
-    def __init__(self, message: str, *, status: int | None = None, reason: str = "status") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        reason: str = "status",
+        is_blocked: bool = False,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.is_blocked = is_blocked
 
 
 class CallsItself(QuickAppError):

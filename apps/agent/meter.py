@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 CANCELLED = "cancelled"
 """The error kind of a canceled call."""
+BLOCKED = "blocked"
+"""The error kind of a call that the network policy blocks."""
 
 Location = Literal["server", "client"]
 
@@ -131,14 +133,17 @@ def error_kind(error: BaseException) -> str:
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return CANCELLED
     if isinstance(error, ModelFailed | ServiceFailed):
+        if error.is_blocked:
+            return BLOCKED
         return error.reason if error.status is None else f"{error.reason} {error.status}"
     return type(error).__name__
 
 
 def service_message(error: BaseException) -> str:
-    """Return the service's own error message, or the reason why its answer cannot be parsed. Return
-    "" for other errors.
+    """Return the service's own error message, or the reason why its answer cannot be parsed or why
+    the request is blocked. Return "" for other errors.
     """
     if not isinstance(error, ModelFailed | ServiceFailed):
         return ""
-    return error.said or (str(error) if error.reason == "unreadable" else "")
+    is_own_text = error.is_blocked or error.reason == "unreadable"
+    return error.said or (str(error) if is_own_text else "")

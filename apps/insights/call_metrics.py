@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from apps.agent.meter import CANCELLED
+from apps.agent.meter import BLOCKED, CANCELLED
 from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
@@ -46,7 +46,7 @@ TOOL_SECONDS = Instrument(
 )
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
-REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
+REASONS = frozenset({"timeout", "connection", BLOCKED, "stream", "answer", CANCELLED})
 """The error types with an outcome label of their own, in addition to HTTP status codes."""
 
 Row = Mapping[str, Any]

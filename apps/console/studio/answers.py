@@ -31,6 +31,7 @@ from apps.agent.events import (
 )
 from apps.agent.messages import ModelMessage, from_dict
 from apps.agent.meter import (
+    BLOCKED,
     CANCELLED,
     Meter,
     ModelCallReport,
@@ -84,7 +85,9 @@ class WatchedMeter:
 
     def model_called(self, report: ModelCallReport) -> None:
         if report.error not in ("", CANCELLED):
-            failed = {"model": report.deployment, "error": report.error, "said": report.said}
+            # The text of the failed run already explains a blocked request.
+            said = "" if report.error == BLOCKED else report.said
+            failed = {"model": report.deployment, "error": report.error, "said": said}
             self.send("failed", failed)
         self.meter.model_called(report)
 

@@ -88,7 +88,7 @@ def make_embeddings_service(base_url: str, api_key: str, *, dial: bool = False) 
 def connection_failure(error: Exception) -> ServiceFailed:
     match error:
         case EgressRefused():
-            return ServiceFailed(str(error), reason="connection")
+            return ServiceFailed(str(error), reason="connection", is_blocked=True)
         case ResponseTooLarge():
             return ServiceFailed(f"The embeddings service failed: {error}", reason="answer")
         case TimeoutException():

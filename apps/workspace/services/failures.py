@@ -219,7 +219,7 @@ def failure_in_stream(payload: bytes, statuses: Mapping[str, int] | None = None)
 def failure_of_connection(error: Exception) -> ModelFailed:
     """Return the failure for a request that could not be sent, or whose response did not arrive."""
     if isinstance(error, EgressRefused):
-        return ModelFailed(str(error), reason="connection")
+        return ModelFailed(str(error), reason="connection", is_blocked=True)
     if isinstance(error, InvalidURL):
         return ModelFailed("The URL of the model's service is not valid.", reason="connection")
     if isinstance(error, DecodingError):

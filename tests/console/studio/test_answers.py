@@ -158,3 +158,22 @@ async def test_the_message_of_a_model_service_that_refuses_is_shown_with_the_kin
     said_by_service = "temperature is too high for …"
     shown = {"model": "own", "error": "status 400", "said": said_by_service}
     assert last(events, "failed") == shown
+
+
+async def test_a_blocked_host_is_named_once_and_stored_with_the_call():
+    client, row = await client_of(), await saved()
+    fields = {"provider": "openai", "base_url": "http://10.0.0.1/v1", "model_name": "m"}
+    await sync_to_async(make_deployment)("own", **fields)
+    document = manifest_with(orchestrator={"deployment": {"deployment_id": "own"}})
+
+    events = await ask(client, row, asked(document, said("Hello")))
+    await HUB.summaries.flush()
+
+    cause = (
+        "The host '10.0.0.1' is on a private network. If the server may contact it, add 10.0.0.1 "
+        "to the setting PRIVATE_NETWORK_ALLOWLIST."
+    )
+    assert last(events, "failed") == {"model": "own", "error": "blocked", "said": ""}
+    assert last(events, "problem")["text"] == cause
+    call = await ModelCall.objects.aget()
+    assert (call.error, call.said) == ("blocked", cause)

@@ -6,6 +6,9 @@ from typing import Any, cast
 import pytest
 
 from apps.agent.meter import error_kind, service_message
+from apps.errors import EgressRefused
+from apps.workspace.egress.guard import Trust, check_reach
+from apps.workspace.egress.ip_addresses import Reach
 from apps.workspace.egress.sdk_clients import ConnectError, DecodingError, NetworkError
 from apps.workspace.egress.transport import UNREACHABLE
 from apps.workspace.services.failures import (
@@ -116,6 +119,20 @@ def test_operators_read_why_an_answer_is_unreadable():
     )
     assert service_message(failure_of_connection(NetworkError("s3cret"))) == ""
     assert service_message(ValueError("s3cret")) == ""
+
+
+def test_a_blocked_request_has_its_own_kind_and_names_the_host_and_the_setting():
+    with pytest.raises(EgressRefused) as caught:
+        check_reach(Trust.OPERATOR, "gpu.internal", Reach.PRIVATE)
+    blocked = failure_of_connection(caught.value)
+
+    assert error_kind(blocked) == "blocked"
+    assert service_message(blocked) == (
+        "The host 'gpu.internal' is on a private network. If the server may contact it, add "
+        "gpu.internal to the setting PRIVATE_NETWORK_ALLOWLIST."
+    )
+    # The rest of the server, and so each client, sees a failed connection.
+    assert (blocked.reason, blocked.status, blocked.is_transient) == ("connection", None, False)
 
 
 @pytest.mark.parametrize("message", ["temperature is too high", "too many requests", "", None])

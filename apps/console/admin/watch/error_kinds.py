@@ -4,6 +4,7 @@ from apps.agent.tool_titles import in_words
 
 KINDS = {
     "connection": "Could not reach the service",
+    "blocked": "Blocked by the network policy",
     "timeout": "The service timed out",
     "stream": "The service interrupted its response",
     "unreadable": "The service sent an unreadable response",
@@ -23,6 +24,10 @@ FIXES = {
     "connection": (
         "The connection failed, or the service closed it without a response. Check the URL of the "
         "deployment, and whether the service is running."
+    ),
+    "blocked": (
+        "The server may not contact the host of the deployment. If the host is on a private network, "
+        "add it to the setting PRIVATE_NETWORK_ALLOWLIST."
     ),
     "timeout": "The service did not respond in time. Check whether the service is overloaded.",
     "stream": "The service stopped in the middle of its response.",

@@ -7,6 +7,7 @@ from apps.console.admin.watch.error_kinds import error_words, with_attempts
     ("kind", "words"),
     [
         ("connection", "Could not reach the service"),
+        ("blocked", "Blocked by the network policy"),
         ("status 429", "The service’s rate limit was reached (status 429)"),
         ("status 503", "The service failed (status 503)"),
         ("status 418", "The service refused the request (status 418)"),
