@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -262,7 +262,13 @@ def failure_of_empty_answer() -> ModelFailed:
     )
 
 
-def details(body: Mapping[str, Any]) -> dict[str, str]:
+class ErrorDetails(TypedDict):
+    code: str
+    kind: str
+    display: str
+
+
+def details(body: Mapping[str, Any]) -> ErrorDetails:
     """Return the `code`, `kind` and `display` for `ModelFailed` from an error object. Values that
     are not text become "".
     """

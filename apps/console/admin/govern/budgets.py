@@ -19,11 +19,12 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 
 from apps.catalog.models import Application
-from apps.console.admin.callers import caller_names
+from apps.console.admin.callers import application_titles, caller_names
 from apps.console.admin.cells import shown_time
 from apps.console.admin.govern.budget_words import (
     budget_title,
     limit_words,
+    subject_title,
     subject_words,
     unit_name,
     write_amount,
@@ -300,4 +301,7 @@ def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> 
     """Return the name of the holder of each budget window, in the order of `windows`."""
     holders = [one.holder for one in windows]
     names = caller_names(holders)
-    return [names[holder] or budget.subject for holder in holders]
+    if budget.subject_kind == Budget.SubjectKind.APPLICATION:
+        names |= application_titles(holders)
+    subject = subject_title(budget)
+    return [names[holder] or subject for holder in holders]

@@ -1,6 +1,6 @@
 """Defines the admin page on which operators see, retry, cancel and pause background jobs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -29,6 +29,8 @@ from apps.tasks.kinds import ALL, all_kinds
 from apps.tasks.models import ChoreRun
 from apps.tasks.status import queue
 from apps.tasks.task import all_chores
+from apps.triggers.models import Delivery
+from apps.triggers.outgoing.attempts import deliver
 
 MOST_SHOWN = 50
 """The page lists at most this many jobs per state."""
@@ -127,7 +129,7 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
         counts = dict.fromkeys(STATES, 0) | queue().counts()
         context = {
             "facts": list(facts(counts)),
-            "lists": job_lists(kind),
+            "lists": job_lists(request, kind),
             "recurring": list(recurring_jobs(paused)),
             "kinds": all_kinds(),
             "kind": kind,
@@ -183,15 +185,33 @@ class ShownJob:
     arguments: str
 
 
-def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
+def job_lists(request: HttpRequest, kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
     """Return the state, title and jobs for each state that has jobs of this kind."""
-    found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
-    return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]
+    found = {state: jobs for state in TITLES if (jobs := queue().jobs(state, kind, MOST_SHOWN))}
+    named = delivery_names(request, (job for jobs in found.values() for job in jobs))
+    return [
+        (state, TITLES[state], [shown_job(job, named) for job in jobs])
+        for state, jobs in found.items()
+    ]
 
 
-def shown_job(job: Job) -> ShownJob:
+def delivery_names(request: HttpRequest, jobs: Iterable[Job]) -> dict[str, str]:
+    """Return the subscription and event of outgoing webhooks by the ID of the delivery, for the
+    deliveries that the user may see.
+    """
+    deliveries = admin.site.get_model_admin(Delivery)
+    ids = [job.args[0] for job in jobs if job.task == deliver.key and job.args]
+    if not ids or not deliveries.has_view_permission(request):
+        return {}
+    rows = deliveries.get_queryset(request).filter(uuid__in=ids).select_related("subscription")
+    return {str(row.uuid): f"{row.subscription}: {row.get_event_display()}" for row in rows}
+
+
+def shown_job(job: Job, named: Mapping[str, str]) -> ShownJob:
     given = (*job.args, *(f"{name}={value}" for name, value in job.kwargs.items()))
-    arguments = "" if job.kind != job.task else ", ".join(map(str, given))
+    arguments = (
+        "" if job.kind != job.task else ", ".join(named.get(str(one), str(one)) for one in given)
+    )
     return ShownJob(job, title_of(job.kind), time_of(job), arguments)
 
 

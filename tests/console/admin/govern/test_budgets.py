@@ -92,6 +92,19 @@ def test_a_budget_names_no_subject_of_another_kind(client, operator):
     }
 
 
+def test_the_usage_names_applications_by_their_titles(client, operator):
+    desk = make_application("travel-desk", title="Travel Desk")
+    own = make_budget("application", 1000, application=desk)
+    general = make_budget("application", 10)
+    spend(own, spent=850)
+    spend(general, "travel-desk", spent=1)
+
+    for budget in (own, general):
+        page = client.get(f"{LIST}{budget.pk}/standing/").text
+        assert ">Travel Desk<" in page
+        assert ">travel-desk<" not in page
+
+
 @proves("budgets")
 def test_the_list_shows_how_much_is_used(client, operator):
     budget = make_budget("application", 1000, soft_amount=800, application=make_application())

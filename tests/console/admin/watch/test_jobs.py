@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.test import Client
@@ -14,8 +15,11 @@ from apps.tasks import kinds
 from apps.tasks.failures import record_failure
 from apps.tasks.models import ChoreRun, QueuedJob, TaskFailure
 from apps.tasks.status import queue
+from apps.triggers.models import Delivery
+from apps.triggers.outgoing.attempts import enqueue_attempt
 from tests.console.pages import browser_of, staff_account, words
 from tests.tasks.jobs import note
+from tests.triggers.outgoing.test_deliveries import make_subscription
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +49,20 @@ def test_the_page_lists_jobs_and_when_recurring_ones_ran(admin_client: Client):
     assert "soup" in page
     assert "starts in 2 h" in page
     assert "No jobs of this kind are waiting" in other
+
+
+def test_outgoing_webhooks_are_named_by_subscription_and_event(admin_client: Client):
+    subscription = make_subscription("http://127.0.0.1:1/")
+    delivery = Delivery.objects.create(
+        subscription=subscription, event="run.failed", run=uuid4(), door="page", application="desk"
+    )
+    enqueue_attempt(delivery.uuid, timezone.now() + timedelta(hours=2))
+    watcher = browser_of(staff_account("vera", "view_chorerun"))
+
+    assert "Orders: An answer failed" in words(admin_client.get(PAGE))
+    withheld = words(watcher.get(PAGE))
+    assert str(delivery.uuid) in withheld
+    assert "Orders" not in withheld
 
 
 @pytest.mark.postgres
