@@ -27,10 +27,11 @@ from apps.agent.progress import Progress
 from apps.agent.steps.results import read_outcome, read_reply
 from apps.insights import rollups
 from apps.insights.sums import RunCount
+from apps.live.doors import STUDIO
 from apps.live.events import storable_value
 from apps.live.listeners import RunNews, notify_listeners
 from apps.live.models import Run
-from apps.live.run_summary import FAILED_FOR_USERS, LONGEST_BUCKET, LONGEST_NAME, RunSummary
+from apps.live.run_summary import LONGEST_BUCKET, LONGEST_NAME, RunSummary
 from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
@@ -209,13 +210,15 @@ def delete_old() -> int:
 
 def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
     """Yield the number of runs that began in each hour of the time range, by application, bucket
-    and door. Failed test messages of the studio count as runs, but not as failed runs.
+    and door. Test messages in the studio do not count: they are not runs of users.
     """
     began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
-    grouped = began.annotate(hour=TruncHour("started_at")).values_list(
-        "hour", "application", "bucket", "door"
+    grouped = (
+        began.exclude(door=STUDIO)
+        .annotate(hour=TruncHour("started_at"))
+        .values_list("hour", "application", "bucket", "door")
     )
-    failed = Count("pk", filter=FAILED_FOR_USERS)
+    failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
     for row in grouped.annotate(runs=Count("pk"), failed=failed):
         yield RunCount(*row)
 

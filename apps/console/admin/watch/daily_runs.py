@@ -9,7 +9,8 @@ from apps.insights.daily_spend import Stretch
 from apps.insights.models import UsageSum
 from apps.insights.periods import DAY
 from apps.insights.sums import TOTAL, of_applications
-from apps.live.run_summary import FAILED_FOR_USERS, RunSummary
+from apps.live.doors import STUDIO
+from apps.live.run_summary import RunSummary
 
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
@@ -35,13 +36,12 @@ def read_daily_runs(
             for name, day in days.items()
         },
     )
-    rows = RunSummary.objects.filter(of_applications(among))
+    # Test messages in the studio do not count in the sums either.
+    rows = RunSummary.objects.filter(of_applications(among)).exclude(door=STUDIO)
+    failed = Q(status=RunSummary.Status.FAILED)
     recent = rows.filter(days["today"].rows | days["yesterday"].rows).aggregate(
         **{name: Count("pk", filter=day.rows) for name, day in days.items()},
-        **{
-            f"failed_{name}": Count("pk", filter=day.rows & FAILED_FOR_USERS)
-            for name, day in days.items()
-        },
+        **{f"failed_{name}": Count("pk", filter=day.rows & failed) for name, day in days.items()},
     )
     return {name: int(stored[name]) + recent[name] for name in FIGURES}
 
