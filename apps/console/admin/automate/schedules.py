@@ -36,6 +36,7 @@ from apps.console.operated_schedules import (
     save_change,
 )
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
+from apps.console.time_cells import time_cell
 from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
@@ -101,7 +102,7 @@ class NewScheduleForm(OperatedScheduleForm):
 
 @admin.register(Schedule)
 class ScheduleAdmin(Admin[Schedule]):
-    list_display = (*("title", "person", "runs", "next_at", "last_at", "run_count", "state"),)
+    list_display = (*("title", "person", "runs", "next_shown", "last_shown", "run_count", "state"),)
     list_filter = ("is_paused", "made_by", "is_alarm")
     list_select_related = ("application", "user__service_account", "team__group")
     search_fields = ("application__title", "application__slug", "user__username")
@@ -220,6 +221,14 @@ class ScheduleAdmin(Admin[Schedule]):
     @admin.display(description="user", ordering="user")
     def person(self, row: Schedule) -> SafeString | str:
         return account_cell(row.user, row.team or "")
+
+    @admin.display(description="next at", ordering="next_at")
+    def next_shown(self, row: Schedule) -> SafeString | str:
+        return time_cell(row.next_at, row.timing.zone)
+
+    @admin.display(description="last at", ordering="last_at")
+    def last_shown(self, row: Schedule) -> SafeString | str:
+        return time_cell(row.last_at, row.timing.zone)
 
     @admin.display(description="state", ordering="is_paused")
     def state(self, row: Schedule) -> SafeString | str:
