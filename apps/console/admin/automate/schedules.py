@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -73,6 +74,13 @@ class OperatedScheduleForm(RepeatForm):
         for name in ("repeats", "month_day", "unit"):
             fields[name].widget = Select(choices=fields[name].choices)
         fields["days"].widget = CheckboxChoices(choices=fields["days"].choices)
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Add the errors of the schedule's own validation, except for fields that have an error."""
+        if field is None and hasattr(error, "error_dict"):
+            errors = error.error_dict.items()
+            error = ValidationError({name: one for name, one in errors if name not in self.errors})
+        super().add_error(field, error)
 
     def clean_account(self) -> ServiceAccount:
         account: ServiceAccount = self.cleaned_data["account"]

@@ -76,6 +76,14 @@ def test_the_list_shows_times_in_the_zone_of_each_schedule():
     assert 'title="6 Jul 2026, 08:00:00 CEST">6 Jul 2026, 08:00</time>' in page
 
 
+def test_a_schedule_without_a_message_has_one_error_for_it():
+    client, _ = operator(*MAY)
+
+    form = client.post("/admin/schedules/schedule/add/", {"message": ""}).context["adminform"].form
+
+    assert form.errors["message"] == ["This field is required."]
+
+
 def test_schedules_are_paused_in_the_admin():
     client, user = operator("view_schedule", "change_schedule")
     row = add_schedule(application_of(owner=user), add_user(), kind="cron", expression="@daily")
