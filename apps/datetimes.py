@@ -10,6 +10,10 @@ from functools import cache
 from zoneinfo import available_timezones
 
 from django.utils import timezone
+from django.utils.dateformat import format
+from django.utils.formats import get_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
@@ -37,6 +41,14 @@ def time_ago(at: datetime) -> str:
         return ngettext("{count} hour ago", "{count} hours ago", hours).format(count=hours)
     days = hours // 24
     return ngettext("{count} day ago", "{count} days ago", days).format(count=days)
+
+
+def time_element(at: datetime, text: str) -> SafeString:
+    """Return a `<time>` element with the text. The tooltip contains the full time and its zone."""
+    full = format(at, f"{get_format('DATETIME_FORMAT')}:s e")
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text
+    )
 
 
 def is_within_bounds(at: datetime) -> bool:

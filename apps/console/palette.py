@@ -163,7 +163,7 @@ def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
         url = reverse("admin:runs_runsummary_change", args=[row.pk])
         yield PaletteEntry(
             f"{titles.get(row.application, row.application)}, {row.status}",
-            f"{shown_time(row.started_at)} UTC",
+            shown_time(row.started_at),
             url,
         )
 

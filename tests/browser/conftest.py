@@ -165,10 +165,11 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("dark", "light")
 LOOKS: tuple[tuple[Literal["light", "dark"], int], ...] = (("light", 1280), ("dark", 390))
 SETTLED = """
 Promise.all(document.getAnimations()
+  .filter((one) => one.timeline === document.timeline)
   .filter((one) => one.effect?.getComputedTiming().endTime !== Infinity)
   .map((one) => one.finished.catch(() => {})))
 """
-"""Colours fade for a moment after a change of the theme."""
+"""Colours fade for a moment after a change of the theme. Animations of a scroll never finish."""
 
 
 def open_account(page: Page) -> None:

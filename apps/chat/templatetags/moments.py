@@ -5,13 +5,11 @@
 from datetime import datetime, timedelta
 
 from django import template
-from django.utils.dateformat import format
-from django.utils.formats import date_format, get_format
-from django.utils.html import format_html
+from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.timezone import now
 
-from apps.datetimes import time_ago
+from apps.datetimes import time_ago, time_element
 
 register = template.Library()
 
@@ -26,17 +24,10 @@ def moment(at: datetime) -> SafeString:
     age = now() - at
     if age < timedelta(minutes=-1):
         return full_moment(at)
-    return element(at, time_ago(at) if age < RECENT else date_format(at, "DATE_FORMAT"))
+    return time_element(at, time_ago(at) if age < RECENT else date_format(at, "DATE_FORMAT"))
 
 
 @register.filter(expects_localtime=True)
 def full_moment(at: datetime) -> SafeString:
     """Return a `<time>` element with the date and time. The tooltip contains the seconds."""
-    return element(at, f"{date_format(at, 'DATETIME_FORMAT')} {at:%Z}")
-
-
-def element(at: datetime, text: str) -> SafeString:
-    full = format(at, f"{get_format('DATETIME_FORMAT')}:s e")
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', at.isoformat(timespec="seconds"), full, text
-    )
+    return time_element(at, f"{date_format(at, 'DATETIME_FORMAT')} {at:%Z}")

@@ -9,7 +9,9 @@ from typing import Literal
 
 from django.utils.formats import date_format
 
-NOTHING = "\N{EN DASH}"
+from apps.console import time_cells
+
+NOTHING = time_cells.NOTHING
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """If a text starts with one of these characters, a spreadsheet treats it as a formula."""
 

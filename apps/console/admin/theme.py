@@ -40,6 +40,7 @@ from unfold.widgets import (
 from apps.console.admin.cells import NOTHING
 from apps.console.menu import page_of_list, row_name
 from apps.console.run_search import MOST_LISTED
+from apps.console.time_cells import time_column
 from apps.integers import read_integer
 
 __all__ = ["AdminForm", "AdminPasswordChangeForm", "UserChangeForm", "UserCreationForm"]
@@ -214,6 +215,14 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
     def url_name(self, page: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{page}"
+
+    def get_list_display(self, request: HttpRequest) -> Any:
+        times = {
+            field.name: time_column(field.name, str(field.verbose_name))
+            for field in self.opts.fields
+            if isinstance(field, models.DateTimeField)
+        }
+        return [times.get(name, name) for name in super().get_list_display(request)]
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RowList]:
         return RowList

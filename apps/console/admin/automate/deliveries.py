@@ -72,7 +72,7 @@ class DeliveryAdmin(NamedRows, ReadOnlyAdmin[Delivery]):
     def state(self, row: Delivery) -> str:
         if row.status != Delivery.Status.DUE or not row.attempts:
             return capfirst(row.get_status_display())
-        return f"Retried at {row.due_at:%H:%M:%S} UTC"
+        return f"Retried at {row.due_at:%H:%M:%S}"
 
     @admin.action(description="Resend failed deliveries", permissions=("retry",))
     def retry(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -36,6 +37,7 @@ from apps.console.operated_schedules import (
     save_change,
 )
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
+from apps.console.time_cells import time_cell
 from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
@@ -73,6 +75,13 @@ class OperatedScheduleForm(RepeatForm):
             fields[name].widget = Select(choices=fields[name].choices)
         fields["days"].widget = CheckboxChoices(choices=fields["days"].choices)
 
+    def add_error(self, field: str | None, error: Any) -> None:
+        """Add the errors of the schedule's own validation, except for fields that have an error."""
+        if field is None and hasattr(error, "error_dict"):
+            errors = error.error_dict.items()
+            error = ValidationError({name: one for name, one in errors if name not in self.errors})
+        super().add_error(field, error)
+
     def clean_account(self) -> ServiceAccount:
         account: ServiceAccount = self.cleaned_data["account"]
         user_schedules.check_schedule_count(account.user_id)
@@ -101,7 +110,7 @@ class NewScheduleForm(OperatedScheduleForm):
 
 @admin.register(Schedule)
 class ScheduleAdmin(Admin[Schedule]):
-    list_display = (*("title", "person", "runs", "next_at", "last_at", "run_count", "state"),)
+    list_display = (*("title", "person", "runs", "next_shown", "last_shown", "run_count", "state"),)
     list_filter = ("is_paused", "made_by", "is_alarm")
     list_select_related = ("application", "user__service_account", "team__group")
     search_fields = ("application__title", "application__slug", "user__username")
@@ -220,6 +229,14 @@ class ScheduleAdmin(Admin[Schedule]):
     @admin.display(description="user", ordering="user")
     def person(self, row: Schedule) -> SafeString | str:
         return account_cell(row.user, row.team or "")
+
+    @admin.display(description="next at", ordering="next_at")
+    def next_shown(self, row: Schedule) -> SafeString | str:
+        return time_cell(row.next_at, row.timing.zone)
+
+    @admin.display(description="last at", ordering="last_at")
+    def last_shown(self, row: Schedule) -> SafeString | str:
+        return time_cell(row.last_at, row.timing.zone)
 
     @admin.display(description="state", ordering="is_paused")
     def state(self, row: Schedule) -> SafeString | str:

@@ -12,11 +12,11 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import manageable, may_manage
-from apps.console.admin.cells import shown_time
 from apps.console.admin.list_cells import copied_text
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS
 from apps.console.admin.rows.versioned_form import VersionedForm
+from apps.console.time_cells import time_cell
 from apps.triggers.access_problems import webhook_problem
 from apps.triggers.models import Webhook
 from apps.triggers.webhook_secrets import renew_secret
@@ -109,17 +109,17 @@ class WebhookAdmin(OperatedRows[Webhook]):
     @admin.display(description="last message")
     def last_call(self, webhook: Webhook) -> Any:
         found = webhook.calls.order_by("-at").values_list("at", flat=True).first()
-        return "Never" if found is None else found
+        return "Never" if found is None else time_cell(found)
 
     @admin.display(description="last messages")
     def calls(self, webhook: Webhook) -> str | SafeString:
         rows = webhook.calls.order_by("-at")[:MOST_CALLS]
         page = reverse("admin:runs_runsummary_changelist")
-        lines = [(shown_time(row.at), page, row.task, row.task) for row in rows]
+        lines = [(time_cell(row.at), page, row.task, row.task) for row in rows]
         if not lines:
             return "None in the last few days."
         line = (
-            '<li>{} UTC · <a class="text-primary-700 underline dark:text-primary-400" '
+            '<li>{} · <a class="text-primary-700 underline dark:text-primary-400" '
             'href="{}?q={}"><code class="break-all">{}</code></a></li>'
         )
         return format_html("<ul>{}</ul>", format_html_join("", line, lines))

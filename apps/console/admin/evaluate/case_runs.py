@@ -22,11 +22,12 @@ from apps.cases.attempts import ATTEMPT_SECONDS
 from apps.cases.models import CaseResult, CaseRun
 from apps.cases.runner import stop
 from apps.catalog.history.differences import Line, line_difference
-from apps.console.admin.cells import money, shown_time
+from apps.console.admin.cells import money
 from apps.console.admin.evaluate.cases import BADGE
 from apps.console.admin.list_cells import account_cell
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, of_seen
+from apps.console.time_cells import time_cell
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
@@ -112,8 +113,8 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         )
 
     @admin.display(description="started", ordering="pk")
-    def started(self, run: CaseRun) -> str:
-        return f"{shown_time(run.started_at)} UTC"
+    def started(self, run: CaseRun) -> str | SafeString:
+        return time_cell(run.started_at)
 
     @admin.display(description="version", ordering="target")
     def version(self, run: CaseRun) -> str:

@@ -20,7 +20,7 @@ from apps.cases.from_runs import RunNotReadable, case_from_run
 from apps.cases.latest_results import latest_statuses
 from apps.cases.models import Case, CaseSettings
 from apps.catalog.models import Application
-from apps.console.admin.cells import NOTHING, shown_time
+from apps.console.admin.cells import NOTHING
 from apps.console.admin.evaluate.application_filter import OfApplication
 from apps.console.admin.evaluate.case_form import CaseForm
 from apps.console.admin.evaluate.case_run_start import RUN, start_run
@@ -34,6 +34,7 @@ from apps.console.operator_rights import (
     of_seen,
     sees_all,
 )
+from apps.console.time_cells import time_cell
 from apps.integers import read_integer
 from apps.live.run_summary import RunSummary
 
@@ -126,7 +127,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         if case.found is None:
             return NOTHING
         url = reverse("admin:cases_caserun_change", args=[case.found.run])
-        return format_html(LINK, url, f"{shown_time(case.found.at)} UTC")
+        return format_html(LINK, url, time_cell(case.found.at))
 
     @admin.action(description="Run selected test cases…", permissions=["run"])
     def run_selected(self, request: HttpRequest, rows: QuerySet[Case]) -> HttpResponse | None:

@@ -20,7 +20,6 @@ from django.utils.text import capfirst
 
 from apps.catalog.models import Application
 from apps.console.admin.callers import application_titles, caller_names
-from apps.console.admin.cells import shown_time
 from apps.console.admin.govern.budget_words import (
     budget_title,
     limit_words,
@@ -33,6 +32,7 @@ from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.console.admin.theme import TextInput
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
+from apps.console.time_cells import time_cell
 from apps.insights.budgets.budget_usage import BudgetStatus, budget_statuses
 from apps.insights.budgets.models import (
     LONGEST_NOTE,
@@ -234,8 +234,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return mark_safe(render_to_string("admin/budgets/bar.html", context))  # noqa: S308 - a template
 
     @admin.display(description="renews")
-    def renews(self, budget: Budget) -> str:
-        return "" if budget.renews_at is None else f"{shown_time(budget.renews_at)} UTC"
+    def renews(self, budget: Budget) -> str | SafeString:
+        return time_cell(budget.renews_at)
 
     def get_urls(self) -> list[URLPattern]:
         page = self.viewer_path("<int:number>/standing/", self.status_view, "standing")

@@ -23,9 +23,13 @@ class PermissionsField(ModelMultipleChoiceField):  # type: ignore[type-arg]
     iterator = PermissionGroups
 
     def label_from_instance(self, permission: Any) -> str:
-        """Return a permission's name without the leading "Can", such as "View runs"."""
-        name: str = permission.name.removeprefix("Can ")
-        return name[:1].upper() + name[1:]
+        return short_name(permission)
+
+
+def short_name(permission: Permission) -> str:
+    """Return a permission's name without the leading "Can", such as "View runs"."""
+    name = permission.name.removeprefix("Can ")
+    return name[:1].upper() + name[1:]
 
 
 def app_label(permission: Permission) -> str:

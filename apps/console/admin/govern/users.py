@@ -27,6 +27,7 @@ from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.govern.account_access import access_context, view_as
 from apps.console.admin.govern.permission_field import PermissionsField
+from apps.console.admin.govern.permission_table import PermissionTable, PermissionTableField
 from apps.console.admin.govern.team_changes import (
     record_changes,
     record_moves,
@@ -45,6 +46,8 @@ admin.site.unregister(EmailAddress)  # Always empty, because allauth sends no em
 
 SHOWN_GROUPS = 3
 """The list of users shows at most this many groups for each user."""
+SHOWN_MEMBERS = 20
+"""The page of a group shows at most this many members."""
 RIGHTS = ("is_active", "is_staff", "is_superuser", "groups", "user_permissions")
 RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
@@ -55,10 +58,10 @@ class GivingAdmin(admin.ModelAdmin[Any]):
     filter_horizontal = ()
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
-        options["widget"] = theme.SearchedChoices()
+        options.setdefault("widget", theme.SearchedChoices())
         if db_field.related_model is Permission:
             options["queryset"] = givable_permissions(request.user)
-            options["form_class"] = PermissionsField
+            options.setdefault("form_class", PermissionsField)
         elif db_field.related_model is Group:
             options["queryset"] = givable_groups(request.user)
         field: Any = super().formfield_for_manytomany(db_field, request, **options)
@@ -203,6 +206,22 @@ def is_service(account: User) -> bool:
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
     list_display = ("title", "members", "permissions_count")
     search_help_text = "Name"
+    change_form_outer_after_template = "admin/auth/group/members.html"
+
+    def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        options |= {"widget": PermissionTable(), "form_class": PermissionTableField}
+        return super().formfield_for_manytomany(db_field, request, **options)
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        group = self.get_object(request, object_id)
+        context = dict(extra_context or {})
+        if group is not None and request.user.has_perm("auth.view_user"):
+            people = group.user_set.order_by("username")
+            context |= {"group": group, "people": people[:SHOWN_MEMBERS], "count": people.count()}
+        page: HttpResponse = super().change_view(request, object_id, form_url, context)
+        return page
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         rows: QuerySet[Group] = super().get_queryset(request)

@@ -200,6 +200,8 @@ def row_of(span: TimeSpan, begin: datetime, length: float) -> Row:
 
 
 def duration(seconds: float) -> str:
+    if 0 < seconds < 0.1:
+        return f"{seconds * 1000:.3g} ms"
     if seconds < 120:
         return f"{seconds:.2f} s"
     minutes, rest = divmod(round(seconds), 60)

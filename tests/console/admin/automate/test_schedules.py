@@ -3,7 +3,7 @@ their messages."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -61,6 +61,27 @@ def test_an_operator_sees_schedules_of_the_own_applications_and_pauses_them():
     assert (paused["is_paused"], paused["pause_reason"]) == (True, OF_OPERATORS)
     assert (not_mine.status_code, resumed.status_code) == (404, 400)
     assert Schedule.objects.get(pk=row.pk).is_paused
+
+
+def test_the_list_shows_times_in_the_zone_of_each_schedule():
+    client, user = operator("view_schedule")
+    row = add_schedule(application_of(owner=user), add_user(), time_zone="Europe/Berlin")
+    Schedule.objects.filter(pk=row.pk).update(
+        next_at=datetime(2026, 12, 7, 7, tzinfo=UTC), last_at=datetime(2026, 7, 6, 6, tzinfo=UTC)
+    )
+
+    page = client.get("/admin/schedules/schedule/").content.decode()
+
+    assert 'title="7 Dec 2026, 08:00:00 CET">7 Dec 2026, 08:00</time>' in page
+    assert 'title="6 Jul 2026, 08:00:00 CEST">6 Jul 2026, 08:00</time>' in page
+
+
+def test_a_schedule_without_a_message_has_one_error_for_it():
+    client, _ = operator(*MAY)
+
+    form = client.post("/admin/schedules/schedule/add/", {"message": ""}).context["adminform"].form
+
+    assert form.errors["message"] == ["This field is required."]
 
 
 def test_schedules_are_paused_in_the_admin():

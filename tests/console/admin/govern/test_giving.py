@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -216,6 +217,25 @@ def test_groups_with_more_are_not_edited():
 
     readers.refresh_from_db()
     assert (answer.status_code, readers.name) == (403, "readers")
+
+
+def test_the_page_of_a_group_has_a_table_of_permissions_and_its_members():
+    readers = Group.objects.create(name="readers")
+    readers.permissions.add(number("view_runsummary"))
+    User.objects.create_user("grace").groups.add(readers)
+    client, page = signed_in(), f"/admin/auth/group/{readers.pk}/change/"
+
+    shown = client.get(page).content.decode()
+    given = [number("view_case"), number("erase_application")]
+    client.post(page, {"name": "readers", "permissions": given})
+
+    for name, is_checked in (("Test cases: View", False), ("Runs: View", True)):
+        box = re.search(f'<input[^>]*aria-label="{name}"[^>]*>', shown)
+        assert box is not None
+        assert ("checked" in box[0]) == is_checked
+    assert f"/admin/auth/user/?groups__id__exact={readers.pk}" in shown
+    assert ">grace</a>" in shown
+    assert labels(readers) == {"cases.view_case", "catalog.erase_application"}
 
 
 def test_nobody_gives_by_a_team_or_a_mapping_what_they_lack(settings):

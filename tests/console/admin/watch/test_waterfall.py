@@ -148,7 +148,13 @@ def test_a_run_of_very_many_calls_is_cut(run, monkeypatch):
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(0, "0.00 s"), (119.4, "119.40 s"), (120, "2 min 00 s"), (3725, "1 h 02 min")],
+    [
+        (0, "0.00 s"),
+        (0.0123, "12.3 ms"),
+        (119.4, "119.40 s"),
+        (120, "2 min 00 s"),
+        (3725, "1 h 02 min"),
+    ],
 )
 def test_durations_are_shown_in_fitting_units(seconds, text):
     assert duration(seconds) == text
