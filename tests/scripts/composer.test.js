@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, box, openChat, reload, send } from "./support/chat.js";
+import { ask, box, openChat, reload } from "./support/chat.js";
 import { settle, until } from "./support/until.js";
 
 const STARTERS = {
