@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -14,6 +16,10 @@ from apps.catalog.models import Application
 manifest = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}, "contexts": [], "tool_sets": []}
 Application.objects.create(slug="contrast", title="Contrast", is_public=True, manifest=manifest)
 """
+COLORS = """async () => {
+  const { colorsOfPage } = await import("/static/chat/scripts/code/colors.js");
+  return [colorsOfPage(), colorsOfPage("light")];
+}"""
 STYLE = """(one, [name, part]) => getComputedStyle(one, part || null)[name]"""
 
 
@@ -54,3 +60,19 @@ def test_switches_bubbles_and_selected_states_stay_visible(
     expect(page.locator("#palette [aria-selected=true]")).to_have_count(1)
     assert style(page, "#palette [aria-selected=true]", "outlineStyle") == "solid"
     assert barriers(page) == []
+
+
+@pytest.mark.parametrize(
+    ("scheme", "canvas", "ink"), [("light", "#ffffff", "#000000"), ("dark", "#000000", "#ffffff")]
+)
+def test_diagrams_have_the_forced_colors_but_not_on_paper(
+    site: Site, page: Page, scheme: Literal["light", "dark"], canvas: str, ink: str
+) -> None:
+    page.emulate_media(forced_colors="active", color_scheme=scheme)
+    page.goto("/")
+
+    shown, on_paper = page.evaluate(COLORS)
+
+    assert (shown["accent-soft"], shown["accent"], shown["ink"]) == (canvas, ink, ink)
+    assert len({canvas, ink, *shown["series"]}) == 7
+    assert len({on_paper["accent-soft"], on_paper["accent"], on_paper["ink"]}) == 3

@@ -19,7 +19,7 @@ from apps.accounts.caller import bucket_of
 from apps.notes import store
 from apps.notes.content import NoteContent, check_content, note_content
 from apps.notes.errors import NoteRefused
-from apps.notes.models import Note
+from apps.notes.models import Note, NoteVersion
 from apps.notes.store import notes_of
 from apps.notes.transfer import sources
 from apps.notes.transfer.document import read_note_document, write_document
@@ -284,6 +284,7 @@ def test_commands_write_and_read_a_folder(tmp_path, django_user_model):
     )
     assert [note.title for note in notes_of(owner)] == ["Boats"]
     assert [name for name, _ in export_notes(owner)] == ["Boats.md", "attachments/a.png"]
+    assert [str(row.user) for row in NoteVersion.objects.filter(note__owner=owner)] == ["ada"]
     with pytest.raises(CommandError, match="is not empty"):
         call_command("export_notes", tmp_path / "new", user="ada")
     with pytest.raises(CommandError, match="Unknown user: 'bob'"):

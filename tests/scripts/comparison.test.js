@@ -66,6 +66,32 @@ test("further models answer one after the other, next to the first answer", asyn
   await tab.shows(".comparison-act", "Pick this answer", "Pick this answer", "Pick this answer");
 });
 
+test("a model that was chosen during another answer is asked after it", async (t) => {
+  const { tab, stored } = await openAnswered(t);
+  const dialog = await openComparison(tab);
+  tab.socket.begin({ text: "Of another tab" });
+  tab.socket.write("Wait");
+  await tab.appears("#log .answer-text, chat-log .answer-text", "Wait");
+
+  await tab.click("Careful", dialog);
+  await heads(tab, "Quick 1.0 s", "Careful", "Another model");
+  assert.equal(tab.socket.frames("ask").length, 1);
+  tab.socket.end("done", { text: "Wait" });
+
+  await until(() => tab.socket.frames("ask").at(-1).deployment, "careful");
+  finish(tab, stored, "careful", "Rome");
+  await heads(tab, "Quick 1.0 s", "Careful 1.0 s", "Another model");
+});
+
+test("a model whose title is stored with its answer is not offered again", async (t) => {
+  const { tab, stored } = await openAnswered(t);
+  stored[0].models = ["Quick"];
+
+  await openComparison(tab);
+
+  await tab.shows(".comparison-models button", "Careful", "Large");
+});
+
 test("the picked answer is shown and rated, with the names of the others", async (t) => {
   const { tab, stored } = await openAnswered(t);
   const dialog = await openComparison(tab);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, box, openChat, reload, send } from "./support/chat.js";
+import { ask, box, openChat, reload } from "./support/chat.js";
 import { settle, until } from "./support/until.js";
 
 const STARTERS = {
@@ -204,8 +204,9 @@ test("what was typed stays while there is no connection", async (t) => {
   tab.window.dispatchEvent(new tab.window.Event("offline"));
   await tab.shows("#notice:not([hidden])", "Connection lost. Reconnecting…");
 
-  send(tab, "Stay");
+  tab.fill(box(tab), "Stay");
   await tab.shows(".composer-hint", "You’re offline. Your text stays in the message box.");
+  tab.press(box(tab), "Enter");
   await tab.shows(".composer-problem", "Not sent because there is no connection. Try again when you’re back online.");
   assert.equal(box(tab).value, "Stay");
 

@@ -69,6 +69,20 @@ test("a question that the server has not confirmed is sent again with its id", a
   assert.deepEqual(first, second);
 });
 
+test("a question that was sent without a connection says when it will be sent", async (t) => {
+  const tab = await openChat(t);
+  await askInVain(tab, "Are you there?");
+  tab.socket.isDown = true;
+  tab.window.dispatchEvent(new tab.window.Event("offline"));
+
+  await tab.shows(".working", "Will be sent when you’re back online.");
+  assert.deepEqual(tab.texts(".composer-hint").filter(Boolean), []);
+
+  tab.socket.isDown = tab.socket.deaf = false;
+  ONLINE(tab);
+  await tab.shows(".working", "Thinking…");
+});
+
 test("a question of another tab comes before one that is on its way", async (t) => {
   const tab = await openChat(t);
   const { socket } = tab;

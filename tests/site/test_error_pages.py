@@ -26,7 +26,8 @@ def test_a_form_without_its_token_gets_our_page() -> None:
     answer = strict.post("/accounts/login/", {"username": "zoe"})
 
     assert answer.status_code == 403
-    assert "You don’t have access to this page" in answer.text
+    assert "This form has expired" in answer.text
+    assert "You don’t have access to this page" not in answer.text
 
 
 @pytest.mark.django_db

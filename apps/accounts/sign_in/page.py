@@ -32,6 +32,10 @@ class SignInForm(LoginForm):  # type: ignore[misc]
             label=gettext("Username or email address"), max_length=254, widget=name
         )
         self.order_fields(["login"])
+        if not settings.SENDS_MAIL:
+            self.fields["password"].help_text = gettext(
+                "If you’ve forgotten it, ask an administrator for a new one."
+            )
 
     def add_prefix(self, field_name: str) -> str:
         return "username" if field_name == "login" else field_name

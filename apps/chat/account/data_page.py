@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.access import usable
 from apps.chat.account.deletion import (
@@ -23,9 +23,9 @@ from apps.chat.account.deletion import (
 )
 from apps.chat.account.settings_page import RetentionForm, preferences_row
 from apps.chat.exports.archive import archive_name, whole_export
-from apps.chat.imports.files import LARGEST_FILE
+from apps.chat.imports.files import EXPECTED, LARGEST_FILE
 from apps.chat.imports.tree import UnreadableConversation
-from apps.chat.imports.writer import import_file
+from apps.chat.imports.writer import ConversationImportReport, import_file
 from apps.chat.visitors import account_user, visitor
 from apps.conversations.access import person_stream
 from apps.doors.sessions import announce_end
@@ -56,11 +56,13 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def import_conversations(request: HttpRequest) -> HttpResponse:
     """Import conversations from the uploaded file into the application whose slug is in the form
-    field `application`.
+    field `application`. A GET, for example of a bookmark, is redirected to the form.
     """
+    if request.method != "POST":
+        return redirect("data")
     caller = visitor(request)
     slug = request.POST.get("application", "")
     chosen: dict[str, Any] = {"chosen": slug}
@@ -71,14 +73,24 @@ def import_conversations(request: HttpRequest) -> HttpResponse:
     file = request.FILES.get("file")
     if file is None or file.file is None:
         return page(request, 400, import_problem=gettext("Choose a file first."), **chosen)
+    chosen["import_file"] = file.name
     if file.size is None or file.size > LARGEST_FILE:
         return page(request, 400, import_problem=too_large(), **chosen)
     try:
         report = import_file(caller, application, file.file)
     except UnreadableConversation as error:
         return page(request, 400, import_problem=str(error), **chosen)
+    if report.unreadable and not report.conversations and not report.duplicates:
+        return page(request, 400, import_problem=unreadable(report), **chosen)
     async_to_sync(announce_growth)(person_stream(caller.bucket))
     return page(request, report=report, imported_into=application, **chosen)
+
+
+def unreadable(report: ConversationImportReport) -> str:
+    """Return the reasons why the file has no readable conversations, and the accepted formats."""
+    reasons = "; ".join(dict.fromkeys(reason for _, reason in report.skipped))
+    found = gettext("It has no readable conversations ({reasons}).").format(reasons=reasons)
+    return f"{found} {EXPECTED}"
 
 
 def too_large() -> str:

@@ -61,6 +61,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "has_second_factor": any(one.type != Authenticator.Type.RECOVERY_CODES for one in factors),
         "lacks_factor": lacks_factor(user),
         "codes_left": codes_left(factors),
+        "sends_mail": settings.SENDS_MAIL,
         "sessions": [(row, browser_of(row.user_agent)) for row in sessions_of(user.pk)],
         "keys": keys_of(user.pk),
         "key_form": OwnKeyForm(caller) if settings.PERSONAL_API_KEYS else None,

@@ -1,6 +1,7 @@
 """Finds the owner of the notes that a command exports or imports."""
 
 from django.contrib.auth import get_user_model
+from django.contrib.auth.base_user import AbstractBaseUser
 from django.core.management.base import CommandError, CommandParser
 
 from apps.accounts.caller import bucket_of
@@ -23,8 +24,13 @@ def named_owner(user: str, team: str) -> str:
         if found is None:
             raise CommandError(f"Unknown team: {team!r}.")
         return owner_of_team(found.pk)
+    return bucket_of(named_user(user).pk)
+
+
+def named_user(user: str) -> AbstractBaseUser:
+    """Return the user with this name. Raises `CommandError` if the user does not exist."""
     model = get_user_model()
     person = model.objects.filter(**{model.USERNAME_FIELD: user}).first()
     if person is None:
         raise CommandError(f"Unknown user: {user!r}.")
-    return bucket_of(person.pk)
+    return person

@@ -134,6 +134,15 @@ def test_without_mail_the_pages_say_why_they_are_of_no_use(client_of_grace, page
     assert mail.outbox == []
 
 
+@pytest.mark.parametrize("sends", [True, False])
+def test_links_to_pages_that_need_mail_are_shown_only_with_mail(client_of_grace, settings, sends):
+    settings.SENDS_MAIL = sends
+    account, entrance = client_of_grace.get("/account/").text, Client().get("/accounts/login/").text
+
+    assert ('href="/accounts/email/"' in account, f'href="{RESET}"' in entrance) == (sends, sends)
+    assert ("ask an administrator for a new one" in entrance) is not sends
+
+
 def test_without_mail_the_pages_lead_back_to_the_account_or_the_sign_in(client_of_grace):
     signed_in, visitor = (one.get(RESET).text for one in (client_of_grace, Client()))
 

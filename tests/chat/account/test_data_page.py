@@ -62,12 +62,13 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(browser, grace, appli
         (b"[1, 2", "The JSON is incomplete."),
         (b"\x00\x01", "This isn’t valid JSON. The error is on line 1."),
         (b"[]", "The file contains no conversations. Choose the"),
+        (b"[{}, {}]", "It has no readable conversations (unknown format). Choose the"),
     ],
 )
 def test_a_file_that_is_none_is_refused_in_words(browser, application, content, problem):
     status, text = sent(browser, application.slug, content)
 
-    assert (status, f"Nothing was imported. {problem}" in text) == (400, True)
+    assert (status, f"imported from “conversations.json”. {problem}" in text) == (400, True)
     assert not Conversation.objects.exists()
 
 
@@ -82,6 +83,19 @@ def test_fields_are_checked(browser, application, monkeypatch):
     assert "Choose a file first." in nothing.text
     assert "Choose an app that you have access to." in other[1]
     assert "If it’s a ZIP, unpack it and choose the conversations.json file inside." in large[1]
+
+
+def test_the_address_of_an_import_leads_to_the_form(browser):
+    answer = browser.get("/settings/data/import/")
+
+    assert (answer.status_code, answer["Location"]) == (302, "/settings/data/")
+
+
+@pytest.mark.parametrize("path", ["", "delete/"])
+def test_the_settings_navigation_shows_where_the_user_is(browser, path):
+    text = browser.get(f"/settings/data/{path}").text
+
+    assert '<a href="/settings/data/" aria-current="page">' in text
 
 
 @pytest.mark.parametrize("path", ["", "import/"])

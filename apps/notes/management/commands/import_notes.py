@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.notes.errors import NoteRefused
-from apps.notes.management.owners import add_owner_arguments, named_owner
+from apps.notes.management.owners import add_owner_arguments, named_owner, named_user
 from apps.notes.store import Author
 from apps.notes.transfer.note_import import import_notes
 from apps.notes.transfer.sources import FolderSource
@@ -25,8 +25,9 @@ class Command(BaseCommand):
         owner = named_owner(user, team)
         if not folder.is_dir():
             raise CommandError(f"{folder} is not a folder.")
+        author = Author(named_user(user).pk if user else None)
         try:
-            done = import_notes(owner, FolderSource(folder), Author(None))
+            done = import_notes(owner, FolderSource(folder), author)
         except (NoteRefused, OSError) as error:
             raise CommandError(f"Nothing was imported: {error}") from error
         self.stdout.write(

@@ -188,10 +188,10 @@ export class ModelComparison extends LitElement {
     };
   }
 
-  /** The models that have no answer here yet. */
+  /** The models that have no answer here yet. A stored answer has the titles of its models, or their IDs. */
   get #others() {
     const shown = new Set([...(this.answers ?? []).flatMap(({ models }) => models), ...[this.asked, ...this.waiting].map((model) => model?.id)]);
-    return this.#question.models.filter(({ id }) => !shown.has(id));
+    return this.#question.models.filter(({ id, title }) => !shown.has(id) && !shown.has(title));
   }
 
   /** @param {OfferedModel[]} models @returns {Column} */
@@ -227,7 +227,8 @@ export class ModelComparison extends LitElement {
 
   #follow = () => {
     this.requestUpdate();
-    if (!this.asked || this.#session.busy || this.#session.conversation.running) return;
+    if (!this.asked) return this.#ask(); // A model may wait for another answer of the conversation.
+    if (this.#session.busy || this.#session.conversation.running) return;
     const answer = this.#session.conversation.turns.findLast(({ role }) => role === "assistant");
     if (answer?.role !== "assistant") return;
     const { title } = this.asked;

@@ -14,9 +14,10 @@ export function working(words) {
 /**
  * Shown below the last question until its answer begins.
  * @param {Question | Answer | undefined} last turn @param {boolean} busy true if an answer is awaited
+ * @param {boolean} connected
  */
-export function awaiting(last, busy) {
+export function awaiting(last, busy, connected) {
   if (last?.role !== "user") return nothing;
-  if (last.sending) return working(gettext("Sending…"));
+  if (last.sending) return working(connected ? gettext("Sending…") : gettext("Will be sent when you’re back online."));
   return busy ? working(`${gettext("Thinking")}…`) : nothing;
 }

@@ -1,7 +1,7 @@
 /** Shows Mermaid and Vega blocks of an answer as pictures, with their source on demand. */
 
 import { codeButton } from "./code.js";
-import { colorsOfPage } from "./colors.js";
+import { colorsOfPage, forcedColors } from "./colors.js";
 import { codeOf, save } from "./files.js";
 import { kindOf } from "./diagram-kinds.js";
 import { drawing } from "./drawings.js";
@@ -22,7 +22,7 @@ const seen = new IntersectionObserver(
   },
   { rootMargin: AHEAD },
 );
-dark.addEventListener("change", drawAgain);
+for (const media of [dark, forcedColors]) media.addEventListener("change", drawAgain);
 new MutationObserver(drawAgain).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
 /** @param {HTMLElement[]} blocks of finished code that are diagrams */

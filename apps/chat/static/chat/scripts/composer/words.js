@@ -15,7 +15,7 @@ export function placeholderOf({ isAnswer, waiting, busy }) {
 /** Explains the send key if it does something else than ask. @param {ChatComposer} composer */
 export function hintOf({ disabled, busy, connected, isAnswer, hasWords }) {
   if (disabled || !busy) return "";
-  if (!connected) return gettext("You’re offline. Your text stays in the message box.");
+  if (!connected) return hasWords ? gettext("You’re offline. Your text stays in the message box.") : "";
   const withEnter = sendsWithEnter();
   if (isAnswer) {
     return withEnter ? gettext("Press Enter to answer the question above.") : gettext("Press Ctrl + Enter to answer the question above.");

@@ -36,6 +36,7 @@ export class ChatLog extends LitElement {
     turns: { attribute: false },
     loaded: { attribute: false },
     busy: { attribute: false },
+    connected: { attribute: false },
     branches: { attribute: false },
     deleting: { state: true },
     greeting: { attribute: false },
@@ -60,6 +61,7 @@ export class ChatLog extends LitElement {
     this.turns = [];
     this.loaded = true;
     this.busy = false;
+    this.connected = true;
     /** @type {Record<string, Branch>} */
     this.branches = {};
     /** @type {{message: string, origin: Element} | null} the turn that the user has to confirm */
@@ -110,7 +112,7 @@ export class ChatLog extends LitElement {
       ({ key }) => key,
       (group) => (group.missing ? this.#gap(group.missing) : this.#turns(group.turns)),
     )}
-    ${awaiting(this.turns.at(-1), this.busy)}
+    ${awaiting(this.turns.at(-1), this.busy, this.connected)}
     ${this.starters.chat_message_input_disabled && !this.busy ? html`<chat-starters .offered=${this.starters}></chat-starters>` : nothing}
     ${this.deleting ? this.#deletion(this.deleting) : nothing}`;
   }

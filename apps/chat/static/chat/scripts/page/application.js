@@ -43,18 +43,15 @@ export function takeData({ attributes, starters, memory, keeping, place }) {
 /** Shows the application and the open conversation. */
 export function showApplication() {
   const { id } = session.conversation;
+  const shown = { letters: page.letters ?? "", tile: page.tile ?? "", emoji: page.emoji ?? "", icon: page.icon ?? "" };
   element("application-title", HTMLElement).textContent = page.title ?? "";
+  showTile(shown);
   log.greeting = (location.pathname === "/" && page.greeting) || "";
   log.isOnly = page.only === "yes";
   log.heading = page.title ?? "";
   composer.application = id || page.ended ? null : { value: page.application ?? "", title: page.title ?? "" };
   log.description = page.description ?? "";
-  log.application = {
-    letters: page.letters ?? "",
-    tile: page.tile ?? "",
-    emoji: page.emoji ?? "",
-    icon: page.icon ?? "",
-  };
+  log.application = shown;
   log.ended = Boolean(page.ended);
   log.limit = composer.limit = Number(page.textLimit) || Infinity;
   composer.ended = page.ended ?? "";
@@ -64,6 +61,15 @@ export function showApplication() {
   files.conversation = id;
   offerDownload();
   comeBackTo(location.pathname);
+}
+
+/** In the chip, as the server drew it for the first application. @param {import("../tile.js").Tile} tile */
+function showTile({ letters, tile, emoji, icon }) {
+  const drawn = element("application-tile", HTMLElement).querySelector(".monogram");
+  if (!(drawn instanceof HTMLElement)) return;
+  drawn.dataset.tile = String(tile);
+  drawn.toggleAttribute("data-icon", Boolean(icon || emoji));
+  drawn.replaceChildren(icon ? Object.assign(new Image(), { src: icon, alt: "" }) : emoji || letters);
 }
 
 element("files-button", HTMLButtonElement).addEventListener("click", () => void files.open(element("chat-more", HTMLButtonElement)));

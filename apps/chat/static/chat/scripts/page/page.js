@@ -162,11 +162,12 @@ function draw() {
   log.turns = [...session.conversation.turns];
   log.loaded = session.loaded;
   log.busy = session.busy;
+  log.connected = session.state === "open";
   log.branches = session.conversation.branches;
   log.setAttribute("aria-busy", String(session.busy));
   composer.busy = session.busy;
   composer.ready = session.loaded;
-  composer.connected = session.state === "open";
+  composer.connected = log.connected;
   beginOrContinue(session.loaded && !log.turns.length && !page.ended);
   queue.messages = session.queue;
   queue.sending = session.sendingToQueue;

@@ -180,13 +180,14 @@ export class Chat {
 
   #draw() {
     const { conversation, loaded, busy, state, queue, sendingToQueue, readOnly } = this.#session;
-    Object.assign(this.#log, { turns: [...conversation.turns], loaded, busy, branches: conversation.branches });
+    const connected = state === "open";
+    Object.assign(this.#log, { turns: [...conversation.turns], loaded, busy, connected, branches: conversation.branches });
     this.#log.setAttribute("aria-busy", String(busy));
     Object.assign(this.#queue, { messages: queue, sending: sendingToQueue, busy });
     Object.assign(this.#composer, {
       busy,
       ready: loaded,
-      connected: state === "open",
+      connected,
       waiting: loaded && openInteraction(conversation.running) !== undefined,
       answering: loaded && openQuestion(conversation.running) !== undefined,
       disabled: this.#whyDisabled(),
