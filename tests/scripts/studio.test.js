@@ -79,6 +79,14 @@ test("findings belong to their place, and to the places around it", async (t) =>
   assert.deepEqual(told, ["findings"]);
 });
 
+test("the menu counts an issue only in the section to which it leads", async (t) => {
+  const tab = await openStudio(t, { findings: [{ severity: "error", path: "features.rate_limits.requests_per_minute", message: "is wrong" }] });
+
+  await tab.shows(".studio-checked", "1 error");
+  const marks = tab.all("[data-menu] a").filter((link) => textOf(link.querySelector(".studio-mark"))).map(textOf);
+  assert.deepEqual(marks, ["Limits1, 1 error"]);
+});
+
 test("listeners of elements that left the page are forgotten", async (t) => {
   const { tab, store } = await newStore(t);
   const owner = tab.document.createElement("p");
