@@ -87,6 +87,22 @@ test("the menu counts an issue only in the section to which it leads", async (t)
   assert.deepEqual(marks, ["Limits1, 1 error"]);
 });
 
+test("a field for a number asks once for a valid one", async (t) => {
+  const path = (name) => `features.rate_limits.${name}_per_minute`;
+  const findings = [
+    { severity: "error", path: path("requests"), message: "expected 0 or more, found the integer -5" },
+    { severity: "error", path: path("tokens"), message: 'expected an integer, found the string "abc"' },
+  ];
+  const tab = await openStudio(t, { hash: "#limits", findings });
+  const requests = await tab.field("Requests per minute");
+  tab.fill(requests, "-5");
+  const tokens = await tab.field("Tokens per minute");
+  const notes = (field) => [...field.closest(".studio-field").querySelectorAll(".studio-finding")].map(textOf);
+
+  await until(() => notes(tokens), ["Error: Enter a whole number."]);
+  assert.deepEqual(notes(requests), ["Error: Enter 0 or more."]);
+});
+
 test("listeners of elements that left the page are forgotten", async (t) => {
   const { tab, store } = await newStore(t);
   const owner = tab.document.createElement("p");
