@@ -588,6 +588,18 @@ test("publishing saves the draft, shows what changes and what the checks found, 
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
 });
 
+test("the dialog for publishing marks the changed words of a line", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  const lines = [["place", "@@"], ["removed", "Name the price.", [[false, "Name the price."]]], ["added", "Name the total price.", [[false, "Name the "], [true, "total "], [false, "price."]]], ["added", "New", []]];
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [{ path: "orchestrator.system_prompt.content", label: "", kind: "changed", before: "", after: "", lines }], version: 3 });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+
+  await tab.shows(".studio-differences del, .studio-differences ins", "Name the price.", "Name the total price.", "New");
+  assert.deepEqual(tab.all(".studio-differences mark").map(textOf), ["total"]);
+});
+
 test("the dialog for publishing is left by its button, by Escape, and for the field of an issue", async (t) => {
   const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
   stored(tab, "save");
