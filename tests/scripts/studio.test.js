@@ -79,6 +79,30 @@ test("findings belong to their place, and to the places around it", async (t) =>
   assert.deepEqual(told, ["findings"]);
 });
 
+test("the menu counts an issue only in the section to which it leads", async (t) => {
+  const tab = await openStudio(t, { findings: [{ severity: "error", path: "features.rate_limits.requests_per_minute", message: "is wrong" }] });
+
+  await tab.shows(".studio-checked", "1 error");
+  const marks = tab.all("[data-menu] a").filter((link) => textOf(link.querySelector(".studio-mark"))).map(textOf);
+  assert.deepEqual(marks, ["Limits1, 1 error"]);
+});
+
+test("a field for a number asks once for a valid one", async (t) => {
+  const path = (name) => `features.rate_limits.${name}_per_minute`;
+  const findings = [
+    { severity: "error", path: path("requests"), message: "expected 0 or more, found the integer -5" },
+    { severity: "error", path: path("tokens"), message: 'expected an integer, found the string "abc"' },
+  ];
+  const tab = await openStudio(t, { hash: "#limits", findings });
+  const requests = await tab.field("Requests per minute");
+  tab.fill(requests, "-5");
+  const tokens = await tab.field("Tokens per minute");
+  const notes = (field) => [...field.closest(".studio-field").querySelectorAll(".studio-finding")].map(textOf);
+
+  await until(() => notes(tokens), ["Error: Enter a whole number."]);
+  assert.deepEqual(notes(requests), ["Error: Enter 0 or more."]);
+});
+
 test("listeners of elements that left the page are forgotten", async (t) => {
   const { tab, store } = await newStore(t);
   const owner = tab.document.createElement("p");
@@ -117,12 +141,12 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 });
 
 /** The page of the studio. */
-async function openStudio(t, { hash = "#starters", findings = [], offered = {}, change } = {}) {
+async function openStudio(t, { hash = "#starters", findings = [], offered = {} } = {}) {
   const network = new Network();
   const choices = { deployments: [], applications: [], prompts: [], skills: [], agents: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
-  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
+  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network });
   await until(() => tab.find("[data-studio]").dataset.ready, "");
   return tab;
 }
@@ -564,6 +588,18 @@ test("publishing saves the draft, shows what changes and what the checks found, 
   assert.equal(tab.focused, tab.find(".studio-bar .studio-status"));
 });
 
+test("the dialog for publishing marks the changed words of a line", async (t) => {
+  const tab = await openStudio(t);
+  stored(tab, "save");
+  const lines = [["place", "@@"], ["removed", "Name the price.", [[false, "Name the price."]]], ["added", "Name the total price.", [[false, "Name the "], [true, "total "], [false, "price."]]], ["added", "New", []]];
+  tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [{ path: "orchestrator.system_prompt.content", label: "", kind: "changed", before: "", after: "", lines }], version: 3 });
+  tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  await tab.click("Publish…");
+
+  await tab.shows(".studio-differences del, .studio-differences ins", "Name the price.", "Name the total price.", "New");
+  assert.deepEqual(tab.all(".studio-differences mark").map(textOf), ["total"]);
+});
+
 test("the dialog for publishing is left by its button, by Escape, and for the field of an issue", async (t) => {
   const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
   stored(tab, "save");
@@ -678,18 +714,21 @@ test("a newer version is replaced only after a confirmation", async (t) => {
 });
 
 test("a draft is discarded after a confirmation", async (t) => {
-  const asked = [];
-  const change = (_, window) => (window.confirm = (text) => asked.push(text) === 2);
-  const tab = await openStudio(t, { change });
+  const tab = await openStudio(t);
   tab.network.answer(`POST ${ADDRESS}discard/`, () => ({ manifest: {}, title: "Page tests", description: "", icon: "", skills: {}, version: 0, state: { ...STATE, name: "live", title: "Live" }, message: "Discarded." }));
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
+  const choose = (name) => tab.all(".studio-confirmation button").find((one) => textOf(one) === name).click();
   await tab.click("Discard");
+  await tab.shows(".studio-confirmation h2", "Discard your changes since it was saved?");
+  choose("Cancel");
+  await until(() => tab.all(".studio-confirmation"), []);
   assert.deepEqual(sent(tab, "discard"), []);
 
   await tab.click("Discard");
+  choose("Discard");
 
   await until(() => status(tab), "Discarded.");
-  assert.deepEqual(asked, Array(2).fill("Discard your changes since it was saved?"));
+  assert.equal(sent(tab, "discard").length, 1);
   assert.equal((await tab.field(QUESTION)).value, "");
 });
 

@@ -5,8 +5,10 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
+from itertools import groupby, pairwise
 from typing import Any, Final, Literal, NamedTuple
 
+from apps.catalog.history.changed_words import Run, changed_words
 from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
@@ -151,6 +153,8 @@ def alike(one: Any, other: Any) -> bool:
 class Line(NamedTuple):
     kind: LineKind
     text: str
+    runs: tuple[Run, ...] = ()
+    """The text in runs of equal and changed words, if another line replaced it or was replaced."""
 
 
 def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
@@ -159,7 +163,20 @@ def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
         return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
     found = list(unified_diff(before, after, lineterm=""))
     # The first two lines contain the names of the files.
-    return [line_of(text) for text in found[2:]]
+    return [*with_changed_words([line_of(text) for text in found[2:]])]
+
+
+def with_changed_words(lines: list[Line]) -> Iterator[Line]:
+    """Yield the lines. Compare removed lines by word with the added lines that follow them."""
+    blocks = [list(block) for _, block in groupby(lines, lambda line: line.kind)]
+    for block, following in pairwise([*blocks, []]):
+        if following and block[0].kind == "removed" and following[0].kind == "added":
+            for index, (old, new) in enumerate(zip(block, following, strict=False)):
+                runs = changed_words(old.text, new.text)
+                block[index], following[index] = (
+                    line._replace(runs=own) for line, own in zip((old, new), runs, strict=True)
+                )
+        yield from block
 
 
 def line_of(text: str) -> Line:

@@ -12,7 +12,7 @@ from apps.catalog.history.differences import MISSING, Line, ValueDifference, lin
 from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
-LONG_TEXT = 120
+LONG_TEXT = 60
 """Texts with more characters than this are compared line by line."""
 LONGEST = 20_000
 """A page shows at most this many characters of a value."""

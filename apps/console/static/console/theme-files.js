@@ -1,3 +1,3 @@
 // Disables the theme's script for files, which fails in inputs other than its own.
 
-Object.defineProperty(HTMLInputElement.prototype, "hasChangeListener", { get: () => true, set() {} });
+Object.defineProperty(HTMLInputElement.prototype, "hasChangeListener", { configurable: true, get: () => true, set() {} });

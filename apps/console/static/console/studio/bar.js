@@ -1,6 +1,7 @@
 // The bar at the top: the state of the draft, which is saved automatically, and the actions.
 
 import { part } from "../parts.js";
+import { confirmed } from "./confirmation.js";
 import { button, element, link, newId } from "./elements.js";
 import { issueList } from "./issues.js";
 import { issuePlace } from "./breadcrumbs.js";
@@ -341,8 +342,12 @@ export class Bar {
   async forget() {
     const { state } = this.store;
     const what = state.can_discard ? "the draft and your changes" : "your changes since it was saved";
-    if (!window.confirm(`Discard ${what}?`)) return;
     clearTimeout(this.#timer);
+    if (!(await confirmed(`Discard ${what}?`, "Discard"))) {
+      if (this.store.isChanged) this.schedule();
+      this.discard.focus();
+      return;
+    }
     await this.#saving;
     const response = await this.store.send("discard", {}).catch(() => null);
     const answer = await response?.json().catch(() => null);

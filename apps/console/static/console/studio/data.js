@@ -110,13 +110,15 @@
  * @property {string[]} places host pages
  * @property {Record<string, string>} add URLs of forms, by kind
  *
+ * @typedef {[kind: string, text: string, runs?: [isChanged: boolean, text: string][]]} Line
+ *
  * @typedef {object} Difference a change that publishing makes at one path
  * @property {string} path
  * @property {string} label the path in words
  * @property {string} kind
  * @property {string} before
  * @property {string} after
- * @property {Pair[]} lines
+ * @property {Line[]} lines
  *
  * @typedef {{title: string, text: string}} Starter
  *

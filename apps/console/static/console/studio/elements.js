@@ -103,7 +103,8 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
   );
   const show = () => {
     const found = shown(findingsPath ? store.findingsAt(findingsPath, isExact) : []);
-    const typed = check(control.value);
+    // An error at the field itself says more than the warning about the typed text.
+    const typed = found.some(({ severity, path: place }) => severity === "error" && place === findingsPath) ? "" : check(control.value);
     /** @type {Finding[]} */
     const wrong = typed ? [{ severity: "warning", path: findingsPath, message: typed }] : [];
     notes.replaceChildren(...[...wrong, ...found].map((one) => findingNote(one, findingsPath)));
@@ -134,7 +135,7 @@ const fileInput = (control) =>
 function numberProblem(typed, { min = -Infinity, max = Infinity, step = "any" }) {
   const number = numberIn(typed);
   if (typeof number !== "number") return "";
-  if (number < min || number > max) return max === Infinity ? `the minimum is ${min}.` : `usual values: ${min} to ${max}.`;
+  if (number < min || number > max) return max === Infinity ? `Enter ${min} or more.` : `usual values: ${min} to ${max}.`;
   const steps = step === "any" ? 0 : number / step;
   return Math.abs(steps - Math.round(steps)) > 1e-9 ? "this is between two usual values." : "";
 }
@@ -149,13 +150,19 @@ function numberIn(typed) {
 /** @param {Finding} finding @param {string} own the path of the field */
 function findingNote({ severity, path, message }, own) {
   const word = severity === "error" ? "Error: " : "Warning: ";
-  const text = path === own ? message : `${labelAt(path) || path}: ${message}`;
+  const text = path === own ? (request(message) ?? message) : `${labelAt(path) || path}: ${message}`;
   return element(
     "p",
     { class: `studio-finding studio-${severity}`, title: path },
     element("strong", {}, word),
     text,
   );
+}
+
+/** The request for another number; undefined for other messages of the validator. @param {string} message */
+function request(message) {
+  const [, wanted] = /^expected (an integer|a number|-?[\d.]+ or more), found /.exec(message) ?? [];
+  return wanted && `Enter ${wanted === "an integer" ? "a whole number" : wanted}.`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { issueList } from "./issues.js";
 import { part } from "../parts.js";
 
 /**
- * @import { Difference, Pair } from "./data.js"
+ * @import { Difference, Line } from "./data.js"
  * @import { Store } from "./store.js"
  *
  * @typedef {{message: string, is_outdated?: boolean}} Refusal
@@ -181,10 +181,13 @@ const changedValue = (kind, before, after) =>
 /** @type {Record<string, "ins" | "del">} */
 const NAMES = { added: "ins", removed: "del" };
 
-/** Omitted lines are an ellipsis. @param {Pair[]} lines */
+/** Omitted lines are an ellipsis. @param {Line[]} lines */
 const changedLines = (lines) =>
   element(
     "div",
     { class: "content-difference" },
-    ...lines.map(([kind, text], index) => (kind === "place" ? index > 0 && element("span", {}, "…") : element(NAMES[kind] ?? "span", {}, text))),
+    ...lines.map(([kind, text, runs], index) => (kind === "place" ? index > 0 && element("span", {}, "…") : element(NAMES[kind] ?? "span", {}, ...words(text, runs)))),
   );
+
+/** A line with marks at its changed words. @param {string} text @param {Line[2]} runs */
+const words = (text, runs = []) => (runs.length ? runs.map(([isChanged, run]) => (isChanged ? element("mark", {}, run) : run)) : [text]);

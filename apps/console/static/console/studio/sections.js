@@ -20,7 +20,7 @@ import { tools } from "./sections/tools.js";
  * @typedef {object} Section
  * @property {string} id
  * @property {string} title
- * @property {string[]} [paths] the parts of the draft that it edits, whose findings the menu counts
+ * @property {string[]} [paths] the parts of the draft that it edits; a finding belongs to the section with the longest path
  * @property {(container: HTMLElement, store: Store) => unknown} render may return a function that moves to a path
  */
 

@@ -140,8 +140,9 @@ class Studio {
   }
 
   markMenu() {
-    SECTIONS.forEach(({ paths = [] }, index) => {
-      const found = paths.flatMap((path) => this.store.findingsAt(path));
+    // Each finding counts once, in the section to which its link leads.
+    SECTIONS.forEach((section, index) => {
+      const found = this.store.findings.filter(({ path }) => sectionOf(path) === section);
       const errors = found.filter(({ severity }) => severity === "error").length;
       const mark = part(this.links[index], ".studio-mark", HTMLElement);
       mark.replaceChildren();
