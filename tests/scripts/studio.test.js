@@ -941,7 +941,7 @@ test("an answer that is stopped says so once", async (t) => {
   assert.equal(tab.count("[data-chat] [role=alert]"), 0);
 });
 
-const HOLDER = { kind: "user", what: "Person", name: "anna", title: "Anna Smith" };
+const HOLDER = { kind: "user", what: "User", name: "anna", title: "Anna Smith" };
 
 /** The panel of access, whose changes are answered as a server stores them. */
 async function openAccess(t, changes = {}) {
@@ -987,7 +987,7 @@ test("a person is found by a part of the name, gets a role, and loses it", async
   typeIn(tab, tab.find("[data-key=add]"), "smith");
   await until(() => tab.hasButton("Add: Anna Smith"), true);
   await tab.click("Add: Anna Smith");
-  await tab.shows("[aria-label=Roles] .studio-holder", "Anna Smith Person, anna");
+  await tab.shows("[aria-label=Roles] .studio-holder", "Anna Smith User, anna");
   await tab.click("Remove Anna Smith");
   await until(() => sent(tab, "grant").length, 2);
 
