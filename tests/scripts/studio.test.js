@@ -141,12 +141,12 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 });
 
 /** The page of the studio. */
-async function openStudio(t, { hash = "#starters", findings = [], offered = {} } = {}) {
+async function openStudio(t, { hash = "#starters", findings = [], offered = {}, change } = {}) {
   const network = new Network();
   const choices = { deployments: [], applications: [], prompts: [], skills: [], agents: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
-  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network });
+  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
   await until(() => tab.find("[data-studio]").dataset.ready, "");
   return tab;
 }
