@@ -59,7 +59,7 @@ class Feedback(models.Model):
     updated_at = models.DateTimeField("changed", auto_now=True)
 
     class Meta:
-        verbose_name = "feedback"
+        verbose_name = "feedback entry"
         verbose_name_plural = "feedback entries"
         ordering = ("-created_at", "-pk")
         constraints = (

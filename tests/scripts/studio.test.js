@@ -141,12 +141,12 @@ test("a draft is checked once the person pauses, and the newest check counts", a
 });
 
 /** The page of the studio. */
-async function openStudio(t, { hash = "#starters", findings = [], offered = {} } = {}) {
+async function openStudio(t, { hash = "#starters", findings = [], offered = {}, change } = {}) {
   const network = new Network();
   const choices = { deployments: [], applications: [], prompts: [], skills: [], agents: [], files: [], secrets: [], servers: [], registered: [], places: [], add: {}, ...offered };
   network.answer(`GET ${ADDRESS}choices/`, choices);
   network.answer(`POST ${ADDRESS}check/`, { findings });
-  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network });
+  const tab = await openTab(t, "studio", { path: ADDRESS + hash, network, change });
   await until(() => tab.find("[data-studio]").dataset.ready, "");
   return tab;
 }
@@ -941,7 +941,7 @@ test("an answer that is stopped says so once", async (t) => {
   assert.equal(tab.count("[data-chat] [role=alert]"), 0);
 });
 
-const HOLDER = { kind: "user", what: "Person", name: "anna", title: "Anna Smith" };
+const HOLDER = { kind: "user", what: "User", name: "anna", title: "Anna Smith" };
 
 /** The panel of access, whose changes are answered as a server stores them. */
 async function openAccess(t, changes = {}) {
@@ -987,7 +987,7 @@ test("a person is found by a part of the name, gets a role, and loses it", async
   typeIn(tab, tab.find("[data-key=add]"), "smith");
   await until(() => tab.hasButton("Add: Anna Smith"), true);
   await tab.click("Add: Anna Smith");
-  await tab.shows("[aria-label=Roles] .studio-holder", "Anna Smith Person, anna");
+  await tab.shows("[aria-label=Roles] .studio-holder", "Anna Smith User, anna");
   await tab.click("Remove Anna Smith");
   await until(() => sent(tab, "grant").length, 2);
 

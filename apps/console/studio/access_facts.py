@@ -41,7 +41,7 @@ def audience_of(row: Application) -> str:
 
 def user_facts(user: Any) -> dict[str, str]:
     name = user.get_username()
-    return {"kind": "user", "what": "Person", "name": name, "title": user.get_full_name() or name}
+    return {"kind": "user", "what": "User", "name": name, "title": user.get_full_name() or name}
 
 
 def group(row: Any) -> dict[str, str]:

@@ -19,6 +19,7 @@ from apps.cases.models import Case
 from apps.catalog.models import Application
 from apps.catalog.versions.drafts import draft_of
 from apps.console.admin.evaluate.case_run_start import RUN
+from apps.console.admin.rows.named_rows import named_caller
 from apps.console.admin.watch.run_contents import may_read, record_contents
 from apps.console.admin.watch.run_list import with_figures
 from apps.console.admin.watch.run_outcome import read_transcript
@@ -80,6 +81,7 @@ def runs_context(request: HttpRequest, row: Application) -> Context:
     rows = RunSummary.objects.filter(application=row.slug)
     runs = with_figures(rows.order_by("-started_at")[:MOST_RUNS])
     for run in runs:
+        run.person = named_caller(run)
         run.question = read_transcript(run.pk).question if may_read(request) else ""
         run.took = "" if run.seconds is None else duration(run.seconds)
     if any(run.question for run in runs):

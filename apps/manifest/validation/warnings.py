@@ -62,7 +62,7 @@ def unknown_keys(visit: ShapeVisit) -> Iterator[tuple[str, str]]:
         if key not in known:
             near = difflib.get_close_matches(key[:100], known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            yield key, f"is not known here and is ignored{hint}"
+            yield key, f"is an unknown field and has no effect{hint}"
 
 
 def deprecated_fields(visit: ShapeVisit) -> Iterator[tuple[str, str]]:

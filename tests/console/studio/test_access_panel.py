@@ -73,10 +73,10 @@ def test_access_is_saved_at_once_and_publishes_nothing(row, owner):
         "is_enabled": False,
         "is_published": True,
         "audience": "shared",
-        "owner": {"kind": "user", "what": "Person", "name": "olga", "title": "olga"},
+        "owner": {"kind": "user", "what": "User", "name": "olga", "title": "olga"},
         "takes_two": True,
         "grants": [
-            {"kind": "user", "what": "Person", "name": "olga", "title": "olga", "role": "owner"},
+            {"kind": "user", "what": "User", "name": "olga", "title": "olga", "role": "owner"},
             {"kind": "group", "what": "Group", "name": "Sales", "title": "Sales", "role": "editor"},
         ],
         "may_enable": True,
@@ -207,12 +207,12 @@ def test_people_are_found_by_those_who_may_know_of_them(row, owner):
     all_of_them = found(viewer, row, "smith")
 
     assert strangers == []
-    assert colleagues == [("Team", "Smith desk"), ("Person", "anna")]
+    assert colleagues == [("Team", "Smith desk"), ("User", "anna")]
     assert all_of_them == [
         ("Team", "Smith desk"),
         ("Group", "Smith sales"),
-        ("Person", "anders"),
-        ("Person", "anna"),
+        ("User", "anders"),
+        ("User", "anna"),
     ]
     assert found(viewer, row, "  ") == []
 

@@ -86,7 +86,7 @@ def test_the_latest_runs_show_their_questions_and_reading_them_is_recorded(admin
     answer = panel(admin_client, row, "runs")
 
     assert "Where to?" not in withheld
-    assert f"Run {str(run.pk)[:8]}" in withheld
+    assert "Run at " in withheld
     text = words(answer)
     assert all(one in text for one in ("Where to?", "failed", "2.50 s", "Failed runs (1)"))
     assert f'href="/admin/runs/runsummary/{run.pk}/change/"' in answer.text

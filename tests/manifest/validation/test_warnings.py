@@ -43,19 +43,19 @@ def test_unknown_keys_are_told_wherever_they_are():
     )
 
     assert warnings(document) == [
-        ("toolsets", "is not known here and is ignored; did you mean 'tool_sets'?"),
+        ("toolsets", "is an unknown field and has no effect; did you mean 'tool_sets'?"),
         (
             "orchestrator.max_iteration",
-            "is not known here and is ignored; did you mean 'max_iterations'?",
+            "is an unknown field and has no effect; did you mean 'max_iterations'?",
         ),
-        ("orchestrator.deployment.zzz", "is not known here and is ignored"),
+        ("orchestrator.deployment.zzz", "is an unknown field and has no effect"),
         (
             f"{TOOL}.open_ai_tool.function.parameters.properties.n.minimum",
-            "is not known here and is ignored",
+            "is an unknown field and has no effect",
         ),
         (
             f"{TOOL}.open_ai_tool.function.parameters.properties.n.parameter_info.in",
-            "is not known here and is ignored",
+            "is an unknown field and has no effect",
         ),
     ]
 
@@ -65,7 +65,7 @@ def test_a_misspelt_key_is_told_beside_the_mistake_that_it_makes():
 
     assert [(p.path, p.message) for p in told.errors] == [("contexts", "is missing; write a list")]
     assert [(p.path, p.message) for p in told.warnings] == [
-        ("context", "is not known here and is ignored; did you mean 'contexts'?")
+        ("context", "is an unknown field and has no effect; did you mean 'contexts'?")
     ]
 
 

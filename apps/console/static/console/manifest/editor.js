@@ -123,7 +123,7 @@ class ManifestEditor {
       });
     }
     const missing = await this.form.show(manifest);
-    if (missing.length) this.say(`Kept, but not shown in the form: ${listed(missing)}.`);
+    if (missing.length) this.say(`The form cannot show ${listed(missing)}. Edit such values under Text.`);
     return true;
   }
 

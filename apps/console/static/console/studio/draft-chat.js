@@ -297,13 +297,17 @@ class Answer {
       ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
       piece("Parameters", parameters),
     ];
+    const name = element("span", { title: model }, model);
     this.sent = element(
       "details",
       { class: "studio-fold" },
-      element("summary", {}, `Sent to ${model}`, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
+      element("summary", {}, "Sent to ", name, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
       ...parts,
     );
     this.steps.append(this.sent);
+    const { store } = this.chat;
+    // Without the choices, the ID remains.
+    store.choices().then(({ deployments }) => (name.textContent = deployments.find(({ id }) => id === model)?.name || model), () => {});
   }
 
   /** A call without a stage of its own. @param {{tool: string, title: string, seconds: number | null, failed: boolean}} data */

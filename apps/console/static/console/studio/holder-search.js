@@ -114,7 +114,7 @@ export class HolderSearch {
       "li",
       {},
       element("span", { class: "studio-holder" }, "Named exactly ", element("strong", {}, name)),
-      choice("user", "Person"),
+      choice("user", "User"),
       choice("group", "Group"),
     );
   }

@@ -40,7 +40,7 @@ export const allFields = {
     if (!panel.isConnected) return;
     const mode = new FormMode({ panel, schema: form, onEdit: (/** @type {Json} */ edited) => store.replace(edited) });
     const hidden = await mode.show(structuredClone(store.manifest));
-    note.textContent = hidden.length ? `Kept, but not shown in the form: ${hidden.join(", ")}.` : "";
+    note.textContent = hidden.length ? `This form cannot show ${hidden.join(", ")}. Edit such values under Text.` : "";
     note.hidden = !hidden.length;
     const mark = () => mode.mark(store.findings);
     store.subscribe((what) => what === "findings" && mark(), panel);
