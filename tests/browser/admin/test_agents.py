@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.studio.sources import source
 from tests.sites.serving import Site
 
 MANIFEST = {"orchestrator": {"deployment": {"deployment_id": "demo-model"}}}
@@ -36,7 +37,7 @@ def test_an_agent_is_added_in_the_studio_and_answers_there(
     )
     page.goto(f"{site.url}/admin/catalog/application/{number}/studio/#tools")
 
-    page.get_by_role("button", name=kind, exact=True).click()
+    source(page, kind)
     page.get_by_role("group", name=kind).get_by_label("Name").fill("geographer")
     page.get_by_role("button", name="Add", exact=True).click()
     for label, value in fields.items():

@@ -40,7 +40,7 @@ def open_item(page: Page, kind: str, name: str) -> None:
     page.keyboard.press("Enter")
     page.locator("summary", has_text="Kind").click()
     page.locator(".console-choice a", has_text=re.compile(f"^{kind}$", re.IGNORECASE)).click()
-    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("row").filter(has_text=name).get_by_role("link").first.click()
 
 
 def save(page: Page) -> None:

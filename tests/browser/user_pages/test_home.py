@@ -57,7 +57,7 @@ def test_the_only_app_is_described_and_without_apps_visitors_can_sign_in(page: P
     site.shell('Application.objects.filter(slug="demo").update(is_enabled=True)')
     page.set_viewport_size({"width": 1280, "height": 900})
     page.goto("/")
-    expect(page.locator(".welcome")).to_contain_text("Demo Shows what an application can do")
+    expect(page.locator(".welcome")).to_contain_text("Shows what an application can do")
     expect(page.get_by_role("heading", name="All apps")).to_have_count(0)
     assert barriers_of_looks(page) == []
 

@@ -14,6 +14,7 @@ from babel.messages.mofile import read_mo
 from django.conf import settings as django_settings
 from playwright.sync_api import Browser, Page, expect
 
+from apps.datetimes import zone_names
 from tests.browser.chat.test_demo import DRAWN, TOOLS
 from tests.browser.conftest import watch
 from tests.sites.serving import Site, serve
@@ -94,7 +95,7 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarkedSite]:
         site.manage("import_content")
         titles = site.shell(CONTENT)
         names = [name for _, name in django_settings.LANGUAGES]
-        yield MarkedSite(site, tuple(titles), frozenset([*names, "(UTC)", *german_of_libraries()]))
+        yield MarkedSite(site, tuple(titles), frozenset([*names, *zone_names(), "(UTC)", *german_of_libraries()]))
 
 
 def german_of_libraries() -> Iterator[str]:

@@ -112,6 +112,7 @@ const TOOL_FIELDS = {
   "open_ai_tool.function.parameters": "Parameters",
   "rest_api_method_info.method_type": "Method",
   "rest_api_method_info.method_url": "URL",
+  title: "Title",
   tools: "Tools",
   user_switch: "Switch for users",
 };
