@@ -66,10 +66,10 @@ test("an error is shown at its field, which keeps its value until it is correcte
   const problem = "Enter a valid time zone, such as Europe/Riga.";
   tab.network.answer(NOTICES, () => Response.json({ time_zone: [problem] }, { status: 400 }));
   const zone = tab.find("#notice-form [name=time_zone]");
-  write(tab, zone, "Mars/Olympus");
+  write(tab, zone, "Africa/Cairo");
 
   await tab.shows(".save-problem", problem);
-  assert.deepEqual([zone.value, zone.getAttribute("aria-invalid")], ["Mars/Olympus", "true"]);
+  assert.deepEqual([zone.value, zone.getAttribute("aria-invalid")], ["Africa/Cairo", "true"]);
   assert.equal(textOf(tab.document.getElementById(zone.getAttribute("aria-describedby"))), problem);
   assert.equal(tab.window.dispatchEvent(new tab.window.Event("beforeunload", { cancelable: true })), false);
   await until(() => textOf(tab.find("#said")), problem);

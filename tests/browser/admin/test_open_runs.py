@@ -78,7 +78,7 @@ def test_an_operator_decides_and_the_conversation_says_who(
     operator_page.keyboard.press("Enter")
     expect(operator_page.get_by_text("Approved on behalf of")).to_be_visible()
 
-    expect(page.locator(".decision")).to_contain_text("Approved by admin")
+    expect(page.locator(".step-decision")).to_contain_text("Approved by admin")
     expect(page.locator(".answer-foot")).to_be_visible()
     assert found == [[], []]
 

@@ -54,6 +54,8 @@ export async function openTab(t, name, { path = "/chat/page-tests/", socket, net
   window.document.write(documentOf(name));
   // A browser with scripts does not read what is in them.
   for (const element of window.document.querySelectorAll("noscript")) element.replaceChildren();
+  // happy-dom overlooks the selected option of a long list.
+  for (const option of window.document.querySelectorAll("option[selected]")) option.selected = true;
   change?.(window.document, window);
   t.after(() => tab.close());
   await tab.run();

@@ -1,6 +1,8 @@
-/** Decorative icons from the sprite; the text next to them has the meaning. */
+/** Decorative icons from the sprite, and tiles of applications; the text next to them has the meaning. */
 
 import { html } from "../vendor/lit.js";
+
+/** @typedef {{letters: string, tile: string | number, emoji?: string, icon?: string}} Tile shows `icon` (a URL) or `emoji` if one is set */
 
 const sprite = new URL("../vendor/icons.svg", import.meta.url).href;
 
@@ -18,4 +20,11 @@ export function iconElement(name) {
   use.setAttribute("href", `${sprite}#${name}`);
   svg.append(use);
   return svg;
+}
+
+/** @param {Tile} application @param {string} [size] "small" or "large" */
+export function tile({ letters, tile, emoji, icon }, size = "") {
+  return html`<span class="monogram ${size}" data-tile=${tile} ?data-icon=${icon || emoji} aria-hidden="true"
+    >${icon ? html`<img src=${icon} alt="" />` : emoji || letters}</span
+  >`;
 }

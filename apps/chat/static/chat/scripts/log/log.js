@@ -1,11 +1,10 @@
 /** The turns of a conversation, or an introduction before the first one. */
 
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
-import { icon } from "../icons.js";
+import { icon, tile } from "../icons.js";
 import { groupsOf, messageOf, shownTurns } from "./shown-turns.js";
 import { gettext } from "../texts.js";
 import { turnDeletion } from "./turn-deletion.js";
-import { tile } from "../tile.js";
 import { stateOf } from "./turns.js";
 import { awaiting } from "../answer/working.js";
 import { NO_STARTERS } from "./starters.js";
@@ -16,7 +15,7 @@ import { NO_STARTERS } from "./starters.js";
  * @import { Branch } from "../session/frames.js"
  * @import { Summary } from "./gauge.js"
  * @import { Missing, ShownTurn } from "./shown-turns.js"
- * @import { Tile } from "../tile.js"
+ * @import { Tile } from "../icons.js"
  * @import { ChatTurns } from "./turns.js"
  * @import { Starters } from "./starters.js"
  */

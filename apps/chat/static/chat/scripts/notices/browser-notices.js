@@ -71,4 +71,8 @@ customElements.define("browser-notices", BrowserNotices);
 
 // Users without saved settings are probably in their browser's time zone.
 const zone = document.querySelector("#notice-form[data-new] [name=time_zone]");
-if (zone instanceof HTMLInputElement && zone.value === zone.defaultValue) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || zone.value;
+const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+if (zone instanceof HTMLSelectElement && zone.selectedOptions[0]?.hasAttribute("selected") && [...zone.options].some(({ value }) => value === own)) {
+  zone.value = own;
+  zone.form?.dispatchEvent(new Event("saved")); // The choice list reads the value again.
+}

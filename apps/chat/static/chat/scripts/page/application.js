@@ -63,7 +63,7 @@ export function showApplication() {
   comeBackTo(location.pathname);
 }
 
-/** In the chip, as the server drew it for the first application. @param {import("../tile.js").Tile} tile */
+/** In the chip, as the server drew it for the first application. @param {import("../icons.js").Tile} tile */
 function showTile({ letters, tile, emoji, icon }) {
   const drawn = element("application-tile", HTMLElement).querySelector(".monogram");
   if (!(drawn instanceof HTMLElement)) return;

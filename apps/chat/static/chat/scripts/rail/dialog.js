@@ -1,12 +1,12 @@
 /** The dialogs of the sidebar: rename a conversation or a folder, and move a conversation to a folder. They are loaded when the first one is opened. */
 
+import { tile } from "../icons.js";
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { gettext, ngettext } from "../texts.js";
-import { tile } from "../tile.js";
 
 /**
  * @import { Folder, HistoryRows, Named, Row } from "./rows.js"
- * @import { Tile } from "../tile.js"
+ * @import { Tile } from "../icons.js"
  * @typedef {{slug: string, title: string, detail: string} & Tile} Successor an application
  * @typedef {{kind: "rename", row: Named} | {kind: "move", rows: Row[]} | {kind: "go-on", row: Row, applications: Successor[]} | {kind: "new-folder"} | {kind: "rename-folder", folder: Folder}} Asked
  * @typedef {{kind: Asked["kind"], said: string, row?: Named}} Done `said` is announced to screen readers

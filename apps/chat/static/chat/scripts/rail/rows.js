@@ -6,7 +6,7 @@ import { gettext } from "../texts.js";
 
 /**
  * @typedef {"running" | "waiting" | "unread" | "done"} State
- * @typedef {import("../tile.js").Tile & {title: string, ended: boolean}} Application
+ * @typedef {import("../icons.js").Tile & {title: string, ended: boolean}} Application
  *
  * @typedef {object} Row
  * @property {string} id

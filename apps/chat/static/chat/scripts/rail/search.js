@@ -1,11 +1,10 @@
 /** Searches all conversations of the user, in the sidebar. */
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
-import { icon } from "../icons.js";
+import { icon, tile } from "../icons.js";
 import { get } from "../requests.js";
 import { tagLine } from "./section.js";
 import { gettext, ngettext } from "../texts.js";
-import { tile } from "../tile.js";
 
 /**
  * @import { Row } from "./rows.js"

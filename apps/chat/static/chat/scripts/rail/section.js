@@ -2,9 +2,8 @@
 
 import { html, ifDefined, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { momentText } from "../durations.js";
-import { icon } from "../icons.js";
+import { icon, tile } from "../icons.js";
 import { gettext } from "../texts.js";
-import { tile } from "../tile.js";
 
 /** @import { Row } from "./rows.js" */
 

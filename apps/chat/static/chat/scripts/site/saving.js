@@ -226,7 +226,7 @@ function renderedValuesOf(form) {
 /** @param {Field} field @returns {string} */
 function renderedValue(field) {
   if (!(field instanceof HTMLSelectElement)) return field.defaultValue;
-  return ([...field.options].find(({ defaultSelected }) => defaultSelected) ?? field.options[0])?.value ?? "";
+  return ([...field.options].find((option) => option.hasAttribute("selected")) ?? field.options[0])?.value ?? "";
 }
 
 /** @param {HTMLFormElement} form @param {(field: HTMLInputElement) => boolean} isChecked @param {(field: Field) => string} valueOf @returns {Values} */

@@ -13,7 +13,7 @@ import { knownVisitor, Memory, newVisitor } from "./visitor.js";
  * @property {string} application
  * @property {string} title
  * @property {string} description
- * @property {import("../tile.js").Tile} tile
+ * @property {import("../icons.js").Tile} tile
  * @property {import("../log/starters.js").Starters} starters
  * @property {string[]} hosts origins that may show the widget
  * @property {boolean} needsIdentity

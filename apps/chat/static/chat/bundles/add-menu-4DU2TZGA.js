@@ -1,0 +1,11 @@
+import{a as l}from"./chunk-5L3K4F5M.js";import{a as c}from"./chunk-TKCLDTR7.js";import{c as s}from"./chunk-TZA5RPAC.js";import{html as r,LitElement as u,nothing as n}from"../vendor/lit.js";var a=class extends u{static properties={sources:{attribute:!1},tools:{attribute:!1}};constructor(){super(),this.sources=[],this.tools=[]}createRenderRoot(){return this}render(){return r`<div class="menu-popover add-popover" popover role="menu" aria-label=${s("Add")} @keydown=${this.#n} @toggle=${this.#r}>
+      ${this.sources.includes("files")?this.#e("files",s("Attach files"),"paperclip"):n}
+      ${this.sources.includes("photo")?this.#e("photo",s("Take a photo"),"camera"):n}
+      ${this.tools.length?r`<div role="group" aria-label=${s("Tools")}>
+            <p class="menu-heading" aria-hidden="true">${s("Tools")}</p>
+            ${this.tools.map(t=>this.#s(t))}
+          </div>`:n}
+    </div>`}#s({name:t,title:e,detail:o,on:i}){let p=()=>this.dispatchEvent(new CustomEvent("tool",{detail:{name:t,on:!i},bubbles:!0}));return r`<button type="button" class="switch" role="menuitemcheckbox" tabindex="-1" aria-checked=${String(i)} data-tool=${t} @click=${p}>
+      <span class="choice-option" dir="auto">${e}${o?r`<small>${o}</small>`:n}</span>
+      <span class="switch-track" aria-hidden="true"></span>
+    </button>`}#e(t,e,o){return r`<button type="button" role="menuitem" tabindex="-1" @click=${()=>this.#i(t)}>${c(o)}${e}</button>`}async open(t){this.opener=t,await this.updateComplete;let e=this.#t;e&&(e.showPopover(),l(e,t),this.#o[0]?.focus())}get#t(){return this.querySelector(".add-popover")}get#o(){return[...this.querySelectorAll("[role^=menuitem]")].filter(t=>t instanceof HTMLElement)}#i(t){this.dispatchEvent(new CustomEvent("chosen",{detail:t})),this.#t?.hidePopover()}#r({newState:t}){this.opener?.setAttribute("aria-expanded",String(t==="open")),t!=="open"&&this.contains(document.activeElement)&&this.opener?.focus()}#n(t){let e=this.#o,o=e.indexOf(document.activeElement),i={ArrowDown:o+1,ArrowUp:o-1,Home:0,End:-1};if(t.key==="Tab")return void this.#t?.hidePopover();t.key==="Escape"&&t.stopPropagation(),t.key in i&&(t.preventDefault(),e.at(i[t.key]%e.length)?.focus())}};customElements.define("add-menu",a);export{a as AddMenu};

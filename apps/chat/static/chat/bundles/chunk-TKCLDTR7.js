@@ -1,0 +1,3 @@
+import{html as s}from"../vendor/lit.js";var a=new URL("../vendor/icons.svg",import.meta.url).href;function c(e){return s`<svg class="icon" aria-hidden="true"><use href="${a}#${e}"></use></svg>`}function u(e){let t=document.createElementNS("http://www.w3.org/2000/svg","svg");t.classList.add("icon"),t.setAttribute("aria-hidden","true");let r=document.createElementNS("http://www.w3.org/2000/svg","use");return r.setAttribute("href",`${a}#${e}`),t.append(r),t}function d({letters:e,tile:t,emoji:r,icon:n},o=""){return s`<span class="monogram ${o}" data-tile=${t} ?data-icon=${n||r} aria-hidden="true"
+    >${n?s`<img src=${n} alt="" />`:r||e}</span
+  >`}export{c as a,u as b,d as c};
