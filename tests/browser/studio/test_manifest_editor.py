@@ -127,9 +127,7 @@ def test_what_the_form_does_not_know_survives_it(site: Site, admin_page: Page):
     page = admin_page
     page.goto(put(site, "odd", ODD))
     wait_for_check(page, "errors")
-    expect(page.locator("[data-notice]")).to_contain_text(
-        "The form cannot show orchestrator.odd"
-    )
+    expect(page.locator("[data-notice]")).to_contain_text("The form cannot show orchestrator.odd")
 
     page.get_by_role("tab", name="Text").click()
     page.get_by_role("tab", name="Form").click()

@@ -95,7 +95,9 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarkedSite]:
         site.manage("import_content")
         titles = site.shell(CONTENT)
         names = [name for _, name in django_settings.LANGUAGES]
-        yield MarkedSite(site, tuple(titles), frozenset([*names, *zone_names(), "(UTC)", *german_of_libraries()]))
+        yield MarkedSite(
+            site, tuple(titles), frozenset([*names, *zone_names(), "(UTC)", *german_of_libraries()])
+        )
 
 
 def german_of_libraries() -> Iterator[str]:
