@@ -104,7 +104,7 @@ class SpanSerializer(StrictSerializer[Any]):
     """A model call, a tool call, a nested run, or a wait for a user."""
 
     kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
-    name = serializers.CharField()
+    name = serializers.CharField(source="identifier")
     began = serializers.DateTimeField()
     seconds = serializers.FloatField(allow_null=True)
     detail = serializers.CharField()

@@ -221,7 +221,7 @@ def test_a_key_is_shown_once_and_belongs_to_the_team_that_its_person_works_in(ad
     shown = made.text.partition('<code id="new-key">')[2]
     assert row.is_valid(shown.partition("</code>")[0])
     assert (row.user, row.team, row.name, row.is_limited) == (ada, team, "Laptop", False)
-    assert "new-key" not in client.get(PAGE).text
+    assert 'id="new-key"' not in client.get(PAGE).text
     assert row.prefix in client.get(PAGE).text
 
 

@@ -55,6 +55,11 @@ class TimeSpan:
     """The name of the deployment or tool, if it differs from the title in `name`."""
 
     @property
+    def identifier(self) -> str:
+        """The name of the deployment or tool, or else the title."""
+        return self.hint or self.name
+
+    @property
     def end(self) -> datetime:
         return self.began + timedelta(seconds=self.seconds or 0)
 

@@ -55,7 +55,7 @@ def test_the_page_shows_how_far_each_file_is_and_what_is_wrong(admin_client, pro
     shown = page(admin_client, url(application.pk))
 
     assert "No files yet." in before
-    assert "100 % of the readable content is indexed" in shown
+    assert "100% of the readable content is indexed" in shown
     assert "files/public/guides/a.txt" in shown
     assert "It is protected by a password." in shown
 
