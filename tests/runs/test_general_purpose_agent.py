@@ -65,7 +65,7 @@ async def test_nothing_is_missing_as_it_is_shipped_g_01():
     events = await ask("What can you do?")
 
     assert titles(events) == []
-    for name in ("Image generation tool", "Python interpreter", "Write"):
+    for name in ("Image generation tool", "Python interpreter", "Write file"):
         assert f"**{name}**" in said(events)
     assert isinstance(events[-1], RunFinished)
 
