@@ -13,7 +13,7 @@ COMPRESSED = {"css", "js", "svg"}
 MOST_REQUESTS = 30
 MOST_BYTES = 156_000
 """The limit for the compressed page and all files that it fetches, without fonts."""
-MOST_BYTES_OF_SCRIPTS = 116_000
+MOST_BYTES_OF_SCRIPTS = 117_000
 MOST_BYTES_OF_FONTS = 30_000
 LOADED = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]

@@ -87,8 +87,8 @@ def test_a_call_is_approved_with_a_changed_argument_after_a_reload(page: Page, a
     card.get_by_role("button", name="Approve").click()
 
     expect(page.locator("chat-answer > markdown-text")).to_contain_text("Riga")
-    expect(page.locator(".step-decision")).to_contain_text("Approved by you")
-    expect(page.locator(".step-decision")).to_contain_text("with changes to City")
+    expect(page.locator(".decision")).to_contain_text("Approved by you")
+    expect(page.locator(".decision")).to_contain_text("with changes to City")
     expect(page).to_have_title("call Weather_now · Interactions")
     assert barriers_of_looks(page) == []
 

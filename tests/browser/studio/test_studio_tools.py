@@ -158,6 +158,7 @@ def test_a_skill_is_written_with_a_file_and_an_icon_is_chosen(studio: Page, site
     page.keyboard.type("tone")
     page.keyboard.press("Tab")
     expect(page.get_by_role("group", name="Skill tone")).to_be_visible()
+    page.get_by_label("Description").press("Tab")
     expect(page.get_by_text("The description is missing.")).to_be_visible()
     page.get_by_label("Description").fill('How we write: "kindly". Always.')
     page.get_by_label("Instructions").last.fill("Short sentences.")

@@ -95,8 +95,9 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarkedSite]:
         site.manage("import_content")
         titles = site.shell(CONTENT)
         names = [name for _, name in django_settings.LANGUAGES]
+        zones = [name.replace("_", " ") for name in zone_names()]
         yield MarkedSite(
-            site, tuple(titles), frozenset([*names, *zone_names(), "(UTC)", *german_of_libraries()])
+            site, tuple(titles), frozenset([*names, *zones, "(UTC)", *german_of_libraries()])
         )
 
 
