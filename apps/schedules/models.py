@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from apps.accounts.models import Team
+from apps.accounts.persons import display_name
 from apps.datetime_fields import BoundedDateTimeField
 from apps.schedules.occurrences import (
     LONGEST_SECONDS,
@@ -253,7 +254,7 @@ class Schedule(models.Model):
         # The admin shows this text, so it omits the names of users' schedules, which are private.
         if hasattr(self.user, "service_account"):
             return self.name
-        return f"Schedule of {self.user.get_full_name() or self.user.get_username()}"
+        return f"Schedule of {display_name(self.user)}"
 
     @property
     def timing(self) -> ScheduleTiming:

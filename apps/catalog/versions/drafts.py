@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from apps.accounts.persons import display_name
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.versions.definitions import definition_of
 from apps.datetimes import time_ago
@@ -30,7 +31,7 @@ def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
         return "Another user saved this draft while you were editing it."
     if author == user:
         return f"You saved this draft {time_ago(draft.updated_at)}, in another tab or program."
-    name = author.get_full_name() or author.get_username()
+    name = display_name(author)
     return f"{name} saved this draft {time_ago(draft.updated_at)}."
 
 

@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.accounts.caller import bucket_of
-from apps.accounts.persons import is_same_person
+from apps.accounts.persons import display_name, is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.console.admin.callers import caller_names, distinct_titles
 from apps.console.admin.column_filter import ColumnFilter
@@ -190,7 +190,7 @@ class OpenRunAdmin(NamedRows, ReadOnlyAdmin[Run]):
         the run rejects the answer.
         """
         user, run, answer = cast(User, request.user), interaction.run, form.answer
-        name = user.get_full_name() or user.get_username()
+        name = display_name(user)
         kind = cast(InteractionKind, interaction.kind)
         try:
             async_to_sync(submit_answer)(
