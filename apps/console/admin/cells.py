@@ -71,6 +71,11 @@ class Cell:
                 return " + ".join(f"{cost:f} {name}" for name, cost in sorted(costs.items()))
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 call" or "2,000 calls"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def shown_time(moment: datetime, format: str = "DATETIME_FORMAT") -> str:
     return date_format(moment, format)
 

@@ -17,6 +17,7 @@ from apps.accounts.models import Team
 from apps.accounts.team_members import check_administrators, members_of
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.titles import title_of
+from apps.console.admin.cells import counted
 from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
 from apps.console.admin.theme import Admin, RowChoices
 from apps.console.giving import may_give
@@ -103,7 +104,9 @@ class TeamAdmin(Admin[Team]):
     def permissions(self, team: Team) -> SafeString:
         url = reverse("admin:auth_group_change", args=[team.group_id])
         count = team.group.permissions.count()
-        return format_html('<a href="{}">{}</a>', url, f"{count} permissions" if count else "None")
+        return format_html(
+            '<a href="{}">{}</a>', url, counted(count, "permission") if count else "None"
+        )
 
     def has_change_permission(self, request: HttpRequest, obj: Team | None = None) -> bool:
         # Members have the permissions of the group.

@@ -2,7 +2,7 @@
 
 from django.db.models import Count, Q, QuerySet
 
-from apps.console.admin.cells import NOTHING
+from apps.console.admin.cells import NOTHING, counted
 from apps.insights.models import ModelCall
 from apps.live.models import HelperRun
 from apps.live.run_summary import RunSummary
@@ -25,10 +25,6 @@ def versions_and_attempts(run: RunSummary) -> tuple[str, int]:
     versions = sorted({version for slug, version, _ in found if slug == run.application})
     names = (DRAFT if run.is_test and not one else str(one) for one in versions)
     return ", ".join(names) or NOTHING, sum(count for *_, count in found)
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def subagent_line(subagent: HelperRun) -> str:

@@ -15,14 +15,13 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.console.admin.callers import title_of
-from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.cells import NOTHING, counted, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.rows.named_rows import named_application, named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.error_kinds import with_attempts
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_counts import (
-    counted,
     subagent_line,
     subagents_of,
     versions_and_attempts,

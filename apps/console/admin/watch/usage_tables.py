@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.agent.tool_titles import tool_title
 from apps.console.admin.callers import application_titles, caller_names, team_names
-from apps.console.admin.cells import Cell, Column, Table
+from apps.console.admin.cells import Cell, Column, Table, counted
 from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.usage_charts import CHARTED, interval_label, interval_start
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
@@ -85,7 +85,7 @@ def tiles(found: UsageReport) -> list[UsageTile]:
     tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
     cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"
     first, p95 = (Cell(value, "seconds") for value in found.total.first_text_seconds[:2])
-    unpriced = f"{sums.unpriced:,} calls without a price" if sums.unpriced else ""
+    unpriced = f"{counted(sums.unpriced, 'call')} without a price" if sums.unpriced else ""
     cost = UsageTile("Cost", Cell(sums.costs), unpriced)
     counts = [
         UsageTile("Runs", Cell(sums.runs), f"{sums.failed_runs:,} failed"),
