@@ -54,7 +54,7 @@ set_up_opentelemetry_logs()
 database_threads.start(settings.DATABASE_THREADS)
 limits.apply_limits(limits.Limits(limits.LOCK_SECONDS, limits.STATEMENT_SECONDS))
 gauges = gauges_of(HUB)
-if settings.METRICS:
+if settings.METRICS_TOKEN:
     scrapes.start(gauges)
 if is_scraped():
     serve_scrapes(scrapes.start(gauges))

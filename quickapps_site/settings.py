@@ -45,7 +45,15 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
         "ALLOWED_HOSTS is '*', which disables the origin check of WebSockets; "
         "list the host names, separated by commas."
     )
-HTTPS = env.boolean("HTTPS", False)
+PORT = env.integer("PORT", 8000, least=1)
+SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
+"""The URL at which this server reaches itself. REST tools' URLs that begin with / are relative to
+it.
+"""
+PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
+"""The URL at which users open the site. Links in emails begin with it."""
+_public = urlsplit(PUBLIC_URL.lower())
+HTTPS = _public.scheme == "https"
 """True if a proxy in front of the server terminates TLS."""
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
@@ -62,14 +70,15 @@ COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None
 frame; browsers accept it only with TLS.
 """
 if COOKIES_SAMESITE == "None" and not HTTPS:
-    raise ImproperlyConfigured("COOKIES_SAMESITE is 'None', which requires HTTPS; set HTTPS=true.")
+    raise ImproperlyConfigured(
+        "COOKIES_SAMESITE is 'None', which requires HTTPS; set PUBLIC_URL to a URL that begins with https."
+    )
 SESSION_COOKIE_SAMESITE = COOKIES_SAMESITE
 CSRF_COOKIE_SAMESITE = COOKIES_SAMESITE
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 
 HOST = env.text("HOST", "127.0.0.1")
-PORT = env.integer("PORT", 8000, least=1)
 ROLE = env.choice("ROLE", "all", ("all", "web", "worker"))
 """The work of this process: the site (`web`), background jobs (`worker`), or both (`all`)."""
 SHUTDOWN_GRACE_SECONDS = env.seconds("SHUTDOWN_GRACE_SECONDS", 30.0, most=3600, zero=True)
@@ -84,22 +93,9 @@ TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 """The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the connection's
 address and scheme.
 """
-SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
-"""The URL at which this server reaches itself. REST tools' URLs that begin with / are relative to
-it.
-"""
-
-PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
-"""The URL at which users open the site. Links in emails begin with it."""
-_public = urlsplit(PUBLIC_URL.lower())
 CSRF_TRUSTED_ORIGINS = [] if PUBLIC_URL == SITE_URL else [f"{_public.scheme}://{_public.netloc}"]
 """Origins from which forms and WebSockets are accepted, so that the site's own pages work even if a
 proxy changes the host.
-"""
-
-OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
-"""If true, this installation identifies itself to sign-in services by the URL of
-`/client-metadata.json`, if they support that. Otherwise, it registers with each of them.
 """
 
 # --- Django -----------------------------------------------------------------------------------
@@ -602,8 +598,6 @@ APP_SCHEMA_ID = env.url(
     "https://mydial.epam.com/custom_application_schemas/quickapps2",
     ("http", "https"),
 )
-HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""The number of days for which changes to definitions stay in the history. Zero means forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """The number of days for which records of runs are retained. Zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
@@ -615,7 +609,9 @@ RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
 API are deleted. Zero means never.
 """
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
-"""The number of days for which audit events are retained. Zero means forever."""
+"""The number of days for which audit events and changes to definitions are retained. Zero means
+forever.
+"""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
 """The number of days for which records of model and tool calls are retained. Zero means forever."""
 MCP_PINNED_DESCRIPTIONS = env.boolean("MCP_PINNED_DESCRIPTIONS", True)
@@ -627,10 +623,6 @@ DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID = env.text("DEFAULT_ORCHESTRATOR_DEPLOYMENT_I
 DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, least=1, also=-1)
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
-FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
-"""The time in seconds within which a model with a fallback must send its first token. With zero,
-and for models without a fallback, the limit is five minutes.
-"""
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """The approval mode for applications that do not set one."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
@@ -784,8 +776,6 @@ RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """The maximum number of concurrent answers per user on the chat page, across all processes. Further
 answers are queued.
 """
-SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
-"""The maximum number of schedules per user, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
 """The maximum number of concurrent answers per API key, or per caller of DIAL Core. In the gateway,
 the limit applies across all processes if they share Redis, or else in each process.
@@ -794,9 +784,9 @@ RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=
 """The maximum number of concurrent runs per application on the chat page, across all processes. The
 gateway counts its runs separately, with the same limit.
 """
-RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
+RUNS_PER_PROCESS = 2_000
 """The maximum number of concurrent runs per process, on the chat page and in all APIs. Above this
-limit, runs on the chat page are queued, and gateway runs are rejected. Zero means no limit.
+limit, runs on the chat page are queued, and gateway runs are rejected.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
 """The maximum number of questions per user per minute. The limit applies across all processes if
@@ -832,11 +822,9 @@ PRIVATE_NETWORK_ALLOWLIST.
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
 """The URLs of additional scripts that the chat page loads. They can add tools."""
 
-METRICS = env.boolean("METRICS", False)
-"""If true, the process collects metrics and serves them at `/metrics`."""
 METRICS_TOKEN = env.confidential("METRICS_TOKEN")
-"""The bearer token for requests for metrics. If it is empty, only clients on this machine can read
-metrics.
+"""The bearer token for requests for metrics. If it is set, the process collects metrics and serves
+them at `/metrics`.
 """
 DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
 """If true, pages for developers are available under `/dev/`."""

@@ -50,7 +50,7 @@ class CatalogConfig(AppConfig):
             "apps.catalog.application_uploads.adopt_uploads",
             Interval.TEN_MINUTES,
         ),
-        Chore("Delete changes", "apps.catalog.history.models.delete_old", days="HISTORY_DAYS"),
+        Chore("Delete changes", "apps.catalog.history.models.delete_old", days="AUDIT_DAYS"),
     )
 
     def ready(self) -> None:

@@ -51,9 +51,13 @@ def hosts_are_named(**options: Any) -> list[CheckMessage]:
 def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
     if settings.HTTPS:
         return []
-    hint = "Put a proxy with TLS in front and set HTTPS=true."
+    hint = "Put a proxy with TLS in front, and set PUBLIC_URL to its https URL."
     return [
-        Warning("HTTPS is off: passwords are sent unencrypted.", hint=hint, id="quickapps.W002")
+        Warning(
+            "PUBLIC_URL does not use https: passwords are sent unencrypted.",
+            hint=hint,
+            id="quickapps.W002",
+        )
     ]
 
 

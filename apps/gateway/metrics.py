@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from channels.db import database_sync_to_async
 
 from apps import metrics
-from apps.accounts.authentication import is_local, read_headers
+from apps.accounts.authentication import read_headers
 from apps.environment_variables import current_setting
 from apps.gateway.consumers import NotFoundConsumer
 from apps.metrics import Gauge
@@ -19,10 +19,6 @@ if TYPE_CHECKING:  # Importing the package takes a tenth of a second, and few pr
     from apps.gateway.prometheus import PrometheusSink
 
 UNKNOWN = "Send the value of METRICS_TOKEN as a bearer token."
-NOT_LOCAL = (
-    "Without METRICS_TOKEN, only clients on this machine can read metrics, without a proxy and with a "
-    "host name in ALLOWED_HOSTS. Set METRICS_TOKEN for other clients."
-)
 
 _sink: PrometheusSink | None = None
 
@@ -46,19 +42,16 @@ class MetricsConsumer(NotFoundConsumer):
             await super().handle()
         elif self.scope["method"] not in self.methods:
             await self.refuse_method()
-        elif refusal := self.refusal():
+        elif not self.has_token():
             self.note_denial()
-            await self.send_failure(fault(403, refusal, "forbidden"))
+            await self.send_failure(fault(403, UNKNOWN, "forbidden"))
         else:
             await self.send_metrics(_sink)
 
-    def refusal(self) -> str:
-        """Return the reason why the client may not read the metrics, or "" if it may."""
-        sent = read_headers(self.scope["headers"])
-        if token := current_setting("METRICS_TOKEN"):
-            is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())
-            return "" if is_known else UNKNOWN
-        return "" if is_local(self.scope.get("client"), sent) else NOT_LOCAL
+    def has_token(self) -> bool:
+        sent = read_headers(self.scope["headers"]).bearer.encode()
+        token = current_setting("METRICS_TOKEN").encode()
+        return bool(token) and hmac.compare_digest(sent, token)
 
     async def send_metrics(self, sink: PrometheusSink) -> None:
         from apps.gateway.prometheus import CONTENT_TYPE

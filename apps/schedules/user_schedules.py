@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -20,6 +19,8 @@ from apps.schedules.models import Schedule
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
 """Each listener receives a schedule's next run time whenever the schedule is stored."""
 
+MOST_SCHEDULES = 20
+"""The maximum number of schedules per user, across all teams. Alarms do not count."""
 BUDGET_TOKENS = 100_000
 """The default token budget for each run of an alarm, or of a schedule that a model created."""
 
@@ -170,7 +171,7 @@ def store(row: Schedule, *, is_new: bool = False) -> None:
 def check_schedule_count(user: int) -> None:
     """Raise `ValidationError` if the user already has the maximum number of schedules."""
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
-    if count >= settings.SCHEDULES_PER_PERSON:
+    if count >= MOST_SCHEDULES:
         raise ValidationError(
             gettext(
                 "You already have the maximum number of schedules ({count}). Remove one first."

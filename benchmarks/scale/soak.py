@@ -41,7 +41,6 @@ SETTINGS = {
     "RUN_COMPACT_DAYS": "1",
     "USAGE_DAYS": "1",
     "AUDIT_DAYS": "1",
-    "HISTORY_DAYS": "1",
 }
 PREPARE = """
 from datetime import timedelta

@@ -43,7 +43,7 @@ def starts_of(folder: Path, upstream_port: int) -> dict[str, Start]:
         report.FLOOR: lambda: floor(upstream_port),
         report.PASSTHROUGH: lambda: passthrough(upstream),
         report.SITE: lambda: sites.site(report.SITE),
-        report.MEASURED: lambda: sites.site(report.MEASURED, metrics="true"),
+        report.MEASURED: lambda: sites.site(report.MEASURED, metrics="token"),
         report.CAREFUL: lambda: peer_behind_core(report.CAREFUL, core, careful="1"),
         report.DOCUMENTED: lambda: peer_behind_core(report.DOCUMENTED, core, careful=""),
         report.BEHIND: lambda: sites.site(report.BEHIND, core=core),
@@ -113,7 +113,7 @@ class Sites:
                 **shipped.environment(self.folder, self.upstream, port),
                 **shipped.behind(core),
                 **shipped.previewing(slug),
-                "METRICS": metrics,
+                "METRICS_TOKEN": metrics,
             },
         )
         if core:

@@ -24,7 +24,7 @@ def check_deploy(folder: Path, **environment: str) -> tuple[int, str]:
 def test_a_production_configuration_is_clean(tmp_path):
     found = check_deploy(
         tmp_path,
-        HTTPS="true",
+        PUBLIC_URL="https://apps.example.com",
         SECRET_KEY="0123456789-abcdefghijklmnopqrstuvwxyz-0123456789-XYZ",
         ALLOWED_HOSTS="apps.example.com",
     )
@@ -71,19 +71,19 @@ def test_a_capability_that_is_none_is_an_error(path, message):
 
 
 @pytest.mark.parametrize(
-    ("https", "header"),
+    ("url", "header"),
     [
-        ("true", [31_536_000, False, False]),
-        ("false", [0, False, False]),
+        ("https://apps.example.com", [31_536_000, False, False]),
+        ("http://apps.example.com", [0, False, False]),
     ],
 )
-def test_browsers_are_bound_to_tls_for_this_host(tmp_path, https: str, header: list[object]):
+def test_browsers_are_bound_to_tls_for_this_host(tmp_path, url: str, header: list[object]):
     names = ("SECONDS", "INCLUDE_SUBDOMAINS", "PRELOAD")
     code = f"""
         from django.conf import settings
         result = [getattr(settings, "SECURE_HSTS_" + name) for name in {names!r}]
         """
-    site = empty_site(tmp_path, HTTPS=https)
+    site = empty_site(tmp_path, PUBLIC_URL=url)
     try:
         assert site.shell(code) == header
     finally:

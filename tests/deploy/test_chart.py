@@ -63,7 +63,7 @@ def test_the_chart_has_no_mistakes():
                 "nodeSelector": {"disk": "fast"},
                 "persistence": {"existingClaim": "files"},
                 "podAnnotations": {"prometheus.io/scrape": "true"},
-                "settings": {"METRICS": "true"},
+                "settings": {"LOG_LEVEL": "WARNING"},
                 "tolerations": [{"key": "apps", "operator": "Exists"}],
             },
             {"HorizontalPodAutoscaler", "NetworkPolicy"},
@@ -103,7 +103,7 @@ def test_servers_run_no_jobs_and_a_worker_does():
 
 
 def test_secrets_are_files_and_settings_are_variables():
-    objects = rendered({"secret": {"keys": ["SECRET_KEY"]}, "settings": {"METRICS": "true"}})
+    objects = rendered({"secret": {"keys": ["SECRET_KEY"]}, "settings": {"LOG_LEVEL": "WARNING"}})
 
     for kind in ("Deployment", "Job", "Worker"):
         pod = objects[kind]["spec"]["template"]["spec"]
@@ -111,8 +111,7 @@ def test_secrets_are_files_and_settings_are_variables():
         variables = {one["name"]: one["value"] for one in container["env"]}
         assert variables == {
             "ALLOWED_HOSTS": "apps.example.com",
-            "HTTPS": "true",
-            "METRICS": "true",
+            "LOG_LEVEL": "WARNING",
             "PUBLIC_URL": "https://apps.example.com",
             "SECRET_KEY_FILE": "/run/secrets/quickapps/SECRET_KEY",
             "TRUSTED_PROXIES": "10.0.0.0/8",
@@ -127,4 +126,4 @@ def test_secrets_are_files_and_settings_are_variables():
 
 
 def test_values_that_are_no_settings_are_refused():
-    assert "settings" in report({"settings": {"METRICS": True}})["error"]
+    assert "settings" in report({"settings": {"LOG_PAYLOADS": True}})["error"]

@@ -137,7 +137,7 @@ def proxied(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             "DATABASE_URL": address_of(name),
             "SECRET_KEY": "a key of tests that is shared by both",
             "DATA_DIR": str(folder),
-            "HTTPS": "true",
+            "PUBLIC_URL": f"https://{HOST}",
             "TRUSTED_PROXIES": "127.0.0.1",
             "ALLOWED_HOSTS": HOST,
             "SHUTDOWN_DRAIN_SECONDS": "6",

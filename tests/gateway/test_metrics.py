@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
@@ -26,7 +27,8 @@ ELSEWHERE = ("10.0.0.1", 1)
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def started(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
+    settings.METRICS_TOKEN = "let-me-in"
     monkeypatch.setattr(scrapes, "_sink", None)
     scrapes.start(gauges_of(HUB))
     assert scrapes._sink is not None
@@ -43,8 +45,8 @@ async def test_without_the_setting_there_is_no_such_address():
 
 @proves("T-62")
 @pytest.mark.usefixtures("started")
-async def test_programs_on_this_machine_need_no_token():
-    answer = await get("/metrics")
+async def test_a_client_with_the_token_reads_the_metrics():
+    answer = await get("/metrics", headers=TOKEN)
 
     assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -57,20 +59,16 @@ async def test_programs_on_this_machine_need_no_token():
 @each_row(
     ("token", "client", "headers", "status"),
     [
-        ("", ELSEWHERE, {}, 403),
-        ("", ELSEWHERE, TOKEN, 403),
-        ("", LOCAL, {"X-Forwarded-For": "10.0.0.1"}, 403),
-        ("", LOCAL, {"Host": "evil.example"}, 403),
-        ("", LOCAL, {"Origin": "https://evil.example"}, 403),
-        ("", None, {}, 403),
+        ("", LOCAL, {}, 403),
+        ("", LOCAL, {"Authorization": "Bearer "}, 403),
         ("let-me-in", ELSEWHERE, TOKEN, 200),
+        ("let-me-in", LOCAL, {}, 403),
         ("let-me-in", ELSEWHERE, {"Authorization": "Bearer let-me"}, 403),
         ("let-me-in", ELSEWHERE, {"Authorization": "Bearer ü"}, 403),
         ("let-me-in", ELSEWHERE, {"Api-Key": "let-me-in"}, 403),
-        ("let-me-in", LOCAL, {}, 403),
     ],
 )
-async def test_others_need_the_token(settings, token, client, headers, status):
+async def test_metrics_need_the_token(settings, token, client, headers, status):
     settings.METRICS_TOKEN = token
 
     answer = await get("/metrics", client=client, headers=headers)
@@ -93,7 +91,7 @@ async def test_while_the_database_is_away_all_else_is_told(monkeypatch: pytest.M
 
     monkeypatch.setattr(Run.objects, "filter", refuse)
 
-    answer = await get("/metrics")
+    answer = await get("/metrics", headers=TOKEN)
 
     assert answer.status == 200
     assert b"quickapps_page_runs{" not in answer.body
@@ -102,7 +100,7 @@ async def test_while_the_database_is_away_all_else_is_told(monkeypatch: pytest.M
 
 @pytest.mark.slow("starts a site in a process of its own")
 def test_a_site_counts_its_requests_and_answers(tmp_path: Path):
-    with serve(tmp_path, METRICS="true", METRICS_TOKEN="let-me-in") as site:
+    with serve(tmp_path, METRICS_TOKEN="let-me-in") as site:
         urlopen(f"{site.url}/healthz").close()
         request = Request(f"{site.url}/metrics", headers=TOKEN)
         with urlopen(request) as answer:

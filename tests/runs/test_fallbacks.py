@@ -175,8 +175,10 @@ async def test_what_is_wrong_with_a_deployment_is_answered_by_another_one(
 
 
 @pytest.mark.parametrize("trouble", [[HOLD], [CHUNKED, frame(b": still here\n\n"), HOLD]])
-async def test_a_deployment_that_stays_silent_is_given_up(trouble: Sequence[Any], settings: Any):
-    settings.FALLBACK_SILENCE_SECONDS = 0.2
+async def test_a_deployment_that_stays_silent_is_given_up(
+    trouble: Sequence[Any], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(fallbacks, "SILENCE_SECONDS", 0.2)
     async with deployed(a=[trouble], b=[GOOD]):
         heard = await ask()
 

@@ -100,5 +100,5 @@ class Change(models.Model):
 
 
 def delete_old() -> int:
-    """Delete changes that are older than `HISTORY_DAYS`, and return their number."""
-    return delete_older(Change, "at", settings.HISTORY_DAYS)
+    """Delete changes that are older than `AUDIT_DAYS`, and return their number."""
+    return delete_older(Change, "at", settings.AUDIT_DAYS)

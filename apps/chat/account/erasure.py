@@ -74,7 +74,7 @@ def retained_rows(user: int) -> Mapping[str, RetainedRows]:
             Application.objects.filter(owner=user), "They are retained without an owner."
         ),
         "changes_of_definitions": RetainedRows(
-            Change.objects.filter(user=user), "The history of definitions, for HISTORY_DAYS."
+            Change.objects.filter(user=user), "The history of definitions, for AUDIT_DAYS."
         ),
         "rows_of_runs": RetainedRows(
             RunSummary.objects.filter(of_person(user)),

@@ -77,7 +77,7 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
     If the service supports metadata documents, and our document contains the redirect URL, no
     registration is needed.
     """
-    is_described = settings.OAUTH_CLIENT_METADATA and service.reads_client_metadata
+    is_described = settings.HTTPS and service.reads_client_metadata
     is_public = not service.methods or "none" in service.methods
     if is_described and is_public and redirect_url == settings.PUBLIC_URL + CALLBACK_PATH:
         return OAuthClient(settings.PUBLIC_URL + METADATA_PATH, Credential(), "none")

@@ -17,6 +17,7 @@ from apps.capabilities.chat_context import ChatContext
 from apps.capabilities.registry import NOTHING, Contribution
 from apps.capabilities.schedules.capability import schedules
 from apps.errors import InvalidParameter, ToolError
+from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.user_schedules import Owner, UserSchedules, forget_conversation
 from tests.capabilities.manifests import manifest, opening_for
@@ -227,8 +228,8 @@ def test_scheduling_and_changing_wait_for_the_person_unless_the_application_says
     assert not Schedule.objects.exists()
 
 
-def test_nobody_has_more_schedules_than_the_installation_keeps(settings):
-    settings.SCHEDULES_PER_PERSON = 1
+def test_nobody_has_more_schedules_than_the_installation_keeps(monkeypatch):
+    monkeypatch.setattr(user_schedules, "MOST_SCHEDULES", 1)
     desk = schedules_for()
     call(desk, "schedule-task", **AT_NINE)
 

@@ -24,7 +24,7 @@ def clean(**options: Any) -> str:
 
 def test_only_what_is_older_than_the_setting_goes(settings, monkeypatch):
     monkeypatch.setattr(old_rows, "AT_ONCE", 2)
-    settings.HISTORY_DAYS = 30
+    settings.AUDIT_DAYS = 30
     for slug in "abcd":
         make_application(slug)
     recent = Change.objects.get(title="D").pk
@@ -35,7 +35,7 @@ def test_only_what_is_older_than_the_setting_goes(settings, monkeypatch):
 
 
 def test_the_server_deletes_old_changes_by_itself(settings):
-    settings.HISTORY_DAYS = 30
+    settings.AUDIT_DAYS = 30
     make_application()
     Change.objects.update(at=now() - timedelta(days=31))
 
@@ -44,7 +44,7 @@ def test_the_server_deletes_old_changes_by_itself(settings):
 
 
 def test_zero_days_keep_everything(settings):
-    settings.HISTORY_DAYS = 0
+    settings.AUDIT_DAYS = 0
     make_application()
     Change.objects.update(at=now() - timedelta(days=9999))
 

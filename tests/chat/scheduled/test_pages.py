@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from apps.accounts.teams import TEAM
 from apps.live.models import Run
+from apps.schedules import user_schedules
 from apps.schedules.models import NO_TIME_LEFT, Schedule
 from tests.triggers.rows import add_schedule, add_team, add_user, application_of
 
@@ -104,8 +105,8 @@ def test_what_cannot_be_scheduled_is_said_at_its_field():
     assert not Schedule.objects.exists()
 
 
-def test_one_too_many_is_refused_in_words(settings):
-    settings.SCHEDULES_PER_PERSON = 1
+def test_one_too_many_is_refused_in_words(monkeypatch):
+    monkeypatch.setattr(user_schedules, "MOST_SCHEDULES", 1)
     ada, application = add_user(), application_of()
     add_schedule(application, ada)
 

@@ -29,7 +29,7 @@ pytestmark = [
 async def test_the_client_conforms_to(revision: str, settings: Settings, tmp_path: Path):
     settings.PRIVATE_NETWORK_ALLOWLIST = ["localhost", "127.0.0.1"]
     settings.PUBLIC_URL = "https://conformance-test.local"  # its document is the expected one
-    settings.OAUTH_CLIENT_METADATA = True
+    settings.HTTPS = True
     play = partial(play_next, redirect_url=f"{settings.PUBLIC_URL}/connect/callback/")
     async with await asyncio.start_server(play, "127.0.0.1", 0) as driver:
         port = driver.sockets[0].getsockname()[1]

@@ -215,7 +215,7 @@ async def test_a_server_that_moved_to_another_service_gets_nothing_of_the_old_on
 async def test_a_service_that_reads_our_metadata_needs_no_registration(
     service: SignInService, settings: Settings, told: dict[str, Any], is_described: bool
 ):
-    settings.PUBLIC_URL, settings.OAUTH_CLIENT_METADATA = "https://apps.example.com", True
+    settings.PUBLIC_URL, settings.HTTPS = "https://apps.example.com", True
     service.metadata = told
     row = await accounts.ask_for(
         RequiredAccount(service.mcp_url, "notes", OAuthAuthorization()), "user-7"

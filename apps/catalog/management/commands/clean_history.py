@@ -8,14 +8,14 @@ from apps.old_rows import delete_older
 
 
 class Command(BaseCommand):
-    help = "Delete the history of definitions that is older than HISTORY_DAYS."
+    help = "Delete the history of definitions that is older than AUDIT_DAYS."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--days",
             type=int,
-            default=settings.HISTORY_DAYS,
-            help="The number of days to retain (default: HISTORY_DAYS, %(default)s); 0 retains everything.",
+            default=settings.AUDIT_DAYS,
+            help="The number of days to retain (default: AUDIT_DAYS, %(default)s); 0 retains everything.",
         )
 
     def handle(self, *args: Any, days: int, **options: Any) -> None:

@@ -57,6 +57,8 @@ OPEN_SECONDS = 30.0
 """The time in seconds after which a breaker allows a trial call. Most services' rate limits have
 reset by then.
 """
+SILENCE_SECONDS = 60.0
+"""The time in seconds within which a model with a fallback must send its first token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ async def make_chain(
             fallback = candidate(other, another)
             window = other.info.context_window
             candidates.append(structs.replace(fallback, adapt=adapt, window=window))
-    return FallbackChain(candidates, settings.FALLBACK_SILENCE_SECONDS)
+    return FallbackChain(candidates, SILENCE_SECONDS)
 
 
 async def paid_model(

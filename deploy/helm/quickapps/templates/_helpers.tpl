@@ -66,8 +66,6 @@ securityContext:
 env:
   - name: ALLOWED_HOSTS
     value: {{ .Values.domain | quote }}
-  - name: HTTPS
-    value: "true"
   - name: PUBLIC_URL
     value: "https://{{ .Values.domain }}"
   - name: TRUSTED_PROXIES
