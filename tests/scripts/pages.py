@@ -63,6 +63,23 @@ trials = {
     "trial-mistakes": {"name": "shop_find_7", "arguments": typed},
     "trial-report": {"name": "shop_find_7", "arguments": {"mode": "json", "json": "{}"}},
 }
+address = f"/admin/catalog/application/{application.pk}/studio/check/"
+service = {**tool_set(tool(5)), "base_url": 5, "title": "Shop"}
+mistaken = {
+    **manifest,
+    "orchestrator": {
+        "deployment": {"deployment_id": "demo", "parameters": {"temperature": "hot"}},
+        "system_prompt": {"type": "custom", "variables": {}},
+        "max_iterations": "many",
+    },
+    "conversation_starters": {"starters": [{"title": "Hello"}]},
+    "features": {"memory": {"enabled": True, "prime": "all"}},
+    "tool_sets": [service],
+}
+body = json.dumps({"manifest": mistaken, "title": "", "description": "", "icon": "", "skills": {}})
+response = operator.post(address, body, "application/json", headers={"host": "127.0.0.1"})
+result["mistakes"] = json.dumps({"manifest": mistaken, **response.json()})
+
 address = f"/admin/catalog/application/{application.pk}/studio/tools/trial/"
 for name, asked in trials.items():
     body = json.dumps({**draft, **asked})

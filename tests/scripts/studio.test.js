@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Network } from "./support/network.js";
-import { openTab, openWindow, textOf } from "./support/tab.js";
+import { documentOf, openTab, openWindow, textOf } from "./support/tab.js";
 import { found, plain, settle, until } from "./support/until.js";
 
 const ADDRESS = "/admin/catalog/application/1/studio/";
@@ -174,9 +174,9 @@ test("the menu opens a section, whose heading gets the focus", async (t) => {
 
 test("the menu and the bar count the mistakes, and the bar lists them", async (t) => {
   const findings = [
-    { path: "conversation_starters.starters[0].text", severity: "error", message: "is empty" },
-    { path: "conversation_starters.starters[1].text", severity: "error", message: "is empty" },
-    { path: "orchestrator.deployment", severity: "warning", message: "is slow" },
+    { path: "conversation_starters.starters[0].text", label: "The first question", severity: "error", message: "is empty" },
+    { path: "conversation_starters.starters[1].text", label: "The second question", severity: "error", message: "is empty" },
+    { path: "orchestrator.deployment", label: "Model", severity: "warning", message: "is slow" },
   ];
   const tab = await openStudio(t, { findings });
 
@@ -188,8 +188,8 @@ test("the menu and the bar count the mistakes, and the bar lists them", async (t
   tab.find(".studio-checked").click();
   await tab.shows(
     ".studio-details li",
-    "Error Starters › Starter 1 › Question is empty",
-    "Error Starters › Starter 2 › Question is empty",
+    "Error The first question is empty",
+    "Error The second question is empty",
     "Warning Model is slow",
   );
   assert.equal(tab.find(".studio-details a").title, "orchestrator.deployment");
@@ -548,11 +548,11 @@ test("a draft that cannot be saved shows why", async (t) => {
 
 test("the person resolves each conflict", async (t) => {
   const tab = await openStudio(t);
-  const clashes = ["title", "description"].map((path) => ({ path, mine: `my ${path}`, theirs: `their ${path}` }));
+  const clashes = ["title", "description"].map((path) => ({ path, label: `The ${path}`, mine: `my ${path}`, theirs: `their ${path}` }));
   tab.network.answer(`POST ${ADDRESS}save/`, Response.json({ message: "Others changed the same.", clashes }, { status: 409 }));
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   tab.press(tab.document.body, "Control+s");
-  await tab.shows(".studio-clash legend", "Instructions › Title", "Instructions › Description");
+  await tab.shows(".studio-clash legend", "The title", "The description");
   assert.equal(tab.focused, tab.all(".studio-clash input")[0]);
 
   stored(tab, "save");
@@ -564,11 +564,11 @@ test("the person resolves each conflict", async (t) => {
 });
 
 test("publishing saves the draft, shows what changes and what the checks found, and asks for a note", async (t) => {
-  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
+  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", label: "Model", severity: "warning", message: "is slow" }] });
   await tab.shows(".studio-checked", "1 warning");
   stored(tab, "save");
   stored(tab, "publish", { message: "Published as version 2.", state: { ...STATE, name: "live", title: "Live", number: 2 } });
-  const difference = { path: "conversation_starters", label: "", kind: "added", before: "", after: "1 starter", lines: [] };
+  const difference = { path: "conversation_starters", label: "Starters", kind: "added", before: "", after: "1 starter", lines: [] };
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [difference], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Publish…");
@@ -601,7 +601,7 @@ test("the dialog for publishing marks the changed words of a line", async (t) =>
 });
 
 test("the dialog for publishing is left by its button, by Escape, and for the field of an issue", async (t) => {
-  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", severity: "warning", message: "is slow" }] });
+  const tab = await openStudio(t, { findings: [{ path: "orchestrator.deployment", label: "Model", severity: "warning", message: "is slow" }] });
   stored(tab, "save");
   tab.network.answer(`POST ${ADDRESS}difference/`, { differences: [], version: 3 });
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
@@ -624,56 +624,57 @@ test("the dialog for publishing is left by its button, by Escape, and for the fi
   assert.deepEqual(sent(tab, "publish"), []);
 });
 
-test("a change is named as its field in the studio, and by its path if the studio has no field", async (t) => {
-  const tab = await openWindow(t);
-  const { changedItem, changedPlace, issuePlace } = await tab.scripts.import("/static/console/studio/breadcrumbs.js");
-  const tool = { open_ai_tool: { function: { name: "current" } } };
-  const fields = [{ editor: "text", path: "base_url", label: "Service URL" }];
-  const draft = { manifest: { tool_sets: [{ name: "Weather", type: "rest-api", tools: [tool] }] }, data: { kinds: { "rest-api": { title: "REST service", fields } } } };
-  const parcels = JSON.stringify({ name: "Parcels", type: "rest-api", tools: [tool] });
-  const label = (path, kind = "changed", before = "") => changedPlace({ path, kind, before }, draft);
+test("an issue has the section and the label of the field in the form", async (t) => {
+  const { manifest, findings } = JSON.parse(documentOf("mistakes"));
+  const tab = await openStudio(t, {
+    hash: "",
+    findings,
+    change: (document) => {
+      const data = document.getElementById("studio-data");
+      data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), manifest });
+    },
+  });
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [{ name: "Shop" }] });
+  await tab.shows(".studio-checked", "9 errors, 1 warning");
+  tab.find(".studio-checked").click();
+  const field = (path) => tab.all("[data-section] [data-path]").find(({ dataset }) => dataset.path === path);
+  const shown = [];
+  for (const { path } of findings) {
+    tab.all(".studio-details a").find(({ title }) => title === path).click();
+    if (path.startsWith("tool_sets")) (await tab.appears(".studio-toolset > details")).open = true;
+    await settle();
+    const label = field(path) && textOf(tab.find(`label[for="${field(path).id}"]`));
+    shown.push([path, textOf(tab.find("#studio-section")), label]);
+  }
 
   assert.deepEqual(
+    shown,
     [
-      label("title"),
-      label('skill tone["examples/letter.md"]'),
-      label("orchestrator.system_prompt.content"),
-      label("conversation_starters.starters[1]", "added"),
-      label("conversation_starters.starters[1].text"),
-      label("features.subagents.types[0].name"),
-      label("tool_sets"),
-      label("tool_sets[0]", "added"),
-      label("tool_sets[3]", "removed", parcels),
-      label("tool_sets[3]", "removed", "{ cut"),
-      label("tool_sets[0].base_url"),
-      label("tool_sets[0].override.enabled"),
-      label("tool_sets[0].mcp_server_info.authorization.token"),
-      label("tool_sets[0].tools[0]", "added"),
-      label("tool_sets[0].tools[4]", "removed", JSON.stringify(tool)),
-      label("tool_sets[0].tools[0].rest_api_method_info.method_url"),
-      label("tool_sets[0].tools[0].open_ai_tool.function.parameters.properties.city.type"),
-    ],
-    [
-      "Instructions › Title",
-      "Skills › tone › examples/letter.md",
-      "Instructions › Prompt",
-      "Starters › Starter 2",
-      "Starters › Starter 2 › Question",
-      "Tools › Sub-agent 1 › Name",
-      "Tools",
-      "Tools › Weather",
-      "Tools › Parcels",
-      "Tools › Toolset",
-      "Tools › Weather › Service URL",
-      "Tools › Weather › In use",
-      "Tools › Weather › Secret",
-      "Tools › Weather › current",
-      "Tools › Weather › current",
-      "Tools › Weather › current › URL",
-      "Tools › Weather › current › Parameter city",
+      ["orchestrator.deployment.parameters.temperature", "Model", "Temperature"],
+      ["orchestrator.system_prompt.content", "Instructions", "Prompt"],
+      ["orchestrator.max_iterations", "Limits", "Maximum model calls"],
+      ["tool_sets[0].base_url", "Tools", "Service URL"],
+      ["tool_sets[0].tools[0].rest_api_method_info.method_url", "Tools", "URL"],
+      ["conversation_starters.starters[0].text", "Starters", "Question"],
+      ["conversation_starters.starters", "Starters", undefined],
+      ["features.memory.prime", "Behavior", "Memories in the prompt"],
+      ["orchestrator.deployment.deployment_id", "Model", undefined],
+      ["(title)", "Instructions", "Title"],
     ],
   );
-  const item = (path, kind, before, after = "nothing") => changedItem({ path, kind, before, after }, draft);
+  for (const [index, [path, section, label]] of shown.entries()) {
+    const steps = findings[index].label.split(" › ");
+    assert.deepEqual([path, steps[0], label && steps.at(-1)], [path, section, label]);
+  }
+});
+
+test("an added or removed item is described by its texts in the dialog for publishing", async (t) => {
+  const tab = await openWindow(t);
+  const { changedItem } = await tab.scripts.import("/static/console/studio/publish-dialog.js");
+  const tool = { open_ai_tool: { function: { name: "current" } } };
+  const store = { data: { kinds: { "rest-api": { title: "REST service" } } } };
+  const parcels = JSON.stringify({ name: "Parcels", type: "rest-api", tools: [tool] });
+  const item = (path, kind, before, after = "nothing") => changedItem({ path, kind, before, after }, store);
   assert.deepEqual(
     [
       item("tool_sets[3]", "removed", parcels),
@@ -684,14 +685,6 @@ test("a change is named as its field in the studio, and by its path if the studi
       item("features.todo", "added", "nothing", "{}"),
     ],
     ["REST service · 1 tool", "Oslo · Is it cold?", "current", "", "", ""],
-  );
-  assert.deepEqual(
-    [label("manifest"), label("hooks[0].url"), label("tool_sets[0].cache.seconds"), label("prompt own.text"), label("$")],
-    ["", "", "", "", ""],
-  );
-  assert.deepEqual(
-    ["(title)", "skills/tone/SKILL.md", "orchestrator.deployment", "tool_sets[0].base_url.host", "hooks[0].url", "orchestrator", ""].map((path) => issuePlace(path, draft)),
-    ["Instructions › Title", "Skills › tone › SKILL.md", "Model", "Tools › Weather › Service URL › host", "Behavior › hooks[0].url", "orchestrator", "All fields"],
   );
 });
 

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import unified_diff
 from itertools import groupby, pairwise
 from typing import Any, Final, Literal, NamedTuple
@@ -15,6 +15,7 @@ from apps.manifest.secrets import is_hidden
 MOST_LINES = 5_000
 """Texts with more lines are not compared, because the comparison would take minutes."""
 
+DifferenceKind = Literal["added", "removed", "changed", "moved"]
 LineKind = Literal["same", "added", "removed", "place"]
 KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@": "place"}
 
@@ -42,35 +43,43 @@ class ValueDifference:
     """
 
     path: str
-    kind: Literal["added", "removed", "changed", "moved"]
+    kind: DifferenceKind
     before: Any
     after: Any
+    items: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The list items on the path, one for each index."""
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[ValueDifference]:
+def differences(
+    before: Any, after: Any, path: str = "", items: tuple[Any, ...] = ()
+) -> Iterator[ValueDifference]:
     """Yield the differences between two JSON documents, each with the most specific path."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
-            yield from differences(*found, join_path(path, str(key)))
+            yield from differences(*found, join_path(path, str(key)), items)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from list_differences(before, after, path)
+        yield from list_differences(before, after, path, items)
     elif before is MISSING or after is MISSING:
         if before is not after:
-            yield ValueDifference(path, "added" if before is MISSING else "removed", before, after)
+            kind: DifferenceKind = "added" if before is MISSING else "removed"
+            yield ValueDifference(path, kind, before, after, items)
     elif not same(before, after):
-        yield ValueDifference(path, "changed", before, after)
+        yield ValueDifference(path, "changed", before, after, items)
 
 
-def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator[ValueDifference]:
+def list_differences(
+    before: list[Any], after: list[Any], path: str, items: tuple[Any, ...]
+) -> Iterator[ValueDifference]:
     paired = pairs(before, after)
     kept = [old for old, new in paired if old is not None and new is not None]
     if kept != sorted(kept):
-        yield ValueDifference(path, "moved", sorted(kept), kept)
+        yield ValueDifference(path, "moved", sorted(kept), kept, items)
     for old, new in paired:
         one = before[old] if old is not None else MISSING
         other = after[new] if new is not None else MISSING
-        yield from differences(one, other, join_path(path, old if new is None else new))  # type: ignore[arg-type]
+        place = join_path(path, old if new is None else new)  # type: ignore[arg-type]
+        yield from differences(one, other, place, (*items, one if new is None else other))
 
 
 def is_leaf(*values: Any) -> bool:

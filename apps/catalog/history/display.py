@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -29,6 +30,8 @@ class RenderedDifference:
     before: str
     after: str
     lines: list[Line]
+    items: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The list items on the path, one for each index."""
 
 
 def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
@@ -38,21 +41,24 @@ def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDiffe
 
 def rendered_difference(difference: ValueDifference) -> RenderedDifference:
     before, after = difference.before, difference.after
-    path, kind = difference.path or "$", difference.kind
-    if kind == "moved":
-        return RenderedDifference(path, kind, rendered_order(before), rendered_order(after), [])
+    rendered = partial(
+        RenderedDifference, difference.path or "$", difference.kind, items=difference.items
+    )
+    if difference.kind == "moved":
+        return rendered(rendered_order(before), rendered_order(after), [])
     if is_hidden(before) and is_hidden(after):
-        return RenderedDifference(path, kind, "a credential", "another credential", [])
+        return rendered("a credential", "another credential", [])
     are_texts = all(value is MISSING or isinstance(value, str) for value in (before, after))
     if are_texts and (is_long(before) or is_long(after)):
         lines = line_difference(lines_of(before), lines_of(after))
         if lines:  # If no lines differ, only the line endings differ.
-            return RenderedDifference(path, kind, "", "", lines)
-    return RenderedDifference(path, kind, rendered_value(before), rendered_value(after), [])
+            return rendered("", "", lines)
+    return rendered(rendered_value(before), rendered_value(after), [])
 
 
 def rendered_clash(clash: Clash) -> Clash:
-    return Clash(clash.path or "$", *map(rendered_value, (clash.base, clash.mine, clash.theirs)))
+    base, mine, theirs = map(rendered_value, (clash.base, clash.mine, clash.theirs))
+    return Clash(clash.path or "$", base, mine, theirs, clash.items)
 
 
 def rendered_value(value: Any) -> str:

@@ -21,6 +21,8 @@ class Clash:
     """The value before both edits."""
     mine: Any
     theirs: Any
+    items: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The list items on the path, one for each index."""
 
 
 SIDES = ("mine", "theirs")
@@ -56,7 +58,9 @@ class DocumentMerge:
     choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)
 
-    def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
+    def merged(
+        self, base: Any, mine: Any, theirs: Any, path: str = "", items: tuple[Any, ...] = ()
+    ) -> Any:
         """Merge the value at `path`. Return MISSING if the merge removes it."""
         if same(mine, theirs) or same(base, theirs):
             return mine
@@ -66,14 +70,16 @@ class DocumentMerge:
         if isinstance(mine, dict) and isinstance(theirs, dict) and not is_leaf(mine, theirs):
             known = base if isinstance(base, dict) and not is_leaf(base) else {}
             names = [*mine, *(name for name in theirs if name not in mine)]
-            return self.members(names, (known, mine, theirs), {}, path)
+            return self.members(names, (known, mine, theirs), {}, path, items)
         if all(isinstance(one, list) for one in three):
             if all(map(has_identities, three)):
-                return [*self.named_items(base, mine, theirs, path).values()]
+                return [*self.named_items(base, mine, theirs, path, items).values()]
             if len(base) == len(mine) == len(theirs):
-                items = enumerate(zip(*three, strict=True))
-                return [self.merged(*values, join_path(path, index)) for index, values in items]
-        self.clashes.append(Clash(path, *three))
+                return [
+                    self.merged(*values, join_path(path, index), (*items, values[1]))
+                    for index, values in enumerate(zip(*three, strict=True))
+                ]
+        self.clashes.append(Clash(path, *three, items))
         return theirs if self.choices.get(path) == "theirs" else mine
 
     def members(
@@ -82,6 +88,7 @@ class DocumentMerge:
         versions: Sequence[Mapping[str, Any]],
         places: Mapping[str, int],
         path: str,
+        items: tuple[Any, ...],
     ) -> dict[str, Any]:
         """Merge the values with these names in the three `versions`: the members of objects, or
         list items by their identity. `places` maps the identity of a list item to its index in
@@ -90,18 +97,26 @@ class DocumentMerge:
         found = {}
         for name in names:
             base, mine, theirs = (version.get(name, MISSING) for version in versions)
-            found[name] = self.merged(base, mine, theirs, join_path(path, places.get(name, name)))
+            item = next((one for one in (mine, theirs, base) if one is not MISSING), None)
+            inner = (*items, item) if name in places else items
+            place = join_path(path, places.get(name, name))
+            found[name] = self.merged(base, mine, theirs, place, inner)
         return {name: value for name, value in found.items() if value is not MISSING}
 
     def named_items(
-        self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
+        self,
+        base: list[Any],
+        mine: list[Any],
+        theirs: list[Any],
+        path: str,
+        items: tuple[Any, ...],
     ) -> dict[str, Any]:
         """Merge the items of lists, and return them by identity."""
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
             places |= {name: index for index, name in enumerate(version)}
-        return self.members(merged_order(*versions), versions, places, path)
+        return self.members(merged_order(*versions), versions, places, path, items)
 
 
 def has_identities(items: Sequence[Any]) -> bool:

@@ -24,6 +24,7 @@ from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access_facts import access_data
 from apps.console.studio.connect import connect_data
+from apps.console.studio.field_labels import labels_data
 from apps.console.studio.panels import panel_urls
 from apps.console.studio.tool_cards import kinds_on_cards
 from apps.live.run_summary import RunSummary
@@ -67,6 +68,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "skill_endings": sorted(TEXT_ENDINGS),
         "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
         "kinds": kinds_on_cards(),
+        "labels": labels_data(),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",

@@ -85,20 +85,31 @@ def failures_of(slug: str) -> tuple[Failures, ...]:
 def card_of(
     written: Mapping[str, Any], failed: Iterable[Failures], content: Content
 ) -> ToolsetCard:
-    about = ""
-    toolset = written
-    if written.get("type") == "predefined":
-        item = content.items["toolset"].get(str(written.get("template_name")))
-        about = f"predefined: {written.get('template_name')}"
-        override = written.get("override")
-        value = item.value if item is not None and isinstance(item.value, dict) else {}
-        toolset = {**value, **(override if isinstance(override, dict) else {})}
+    is_predefined = written.get("type") == "predefined"
+    about = f"predefined: {written.get('template_name')}" if is_predefined else about_of(written)
+    toolset = resolved_toolset(written, content)
     kind = toolset["type"] if isinstance(toolset.get("type"), str) else ""
     names = tool_names(toolset, content)
-    name = toolset_name(toolset)
-    shown = toolset_title(toolset) or str(written.get("template_name") or "")
-    own = tuple(one for one in failed if is_of(one.tool, kind, name, names))
-    return ToolsetCard(shown, kind, about or about_of(written), names, own)
+    own = tuple(one for one in failed if is_of(one.tool, kind, toolset_name(toolset), names))
+    return ToolsetCard(shown_name(written, content), kind, about, names, own)
+
+
+def resolved_toolset(written: Mapping[str, Any], content: Content) -> Mapping[str, Any]:
+    """Return the fields of a toolset, including those of the predefined toolset to which it
+    refers.
+    """
+    if written.get("type") != "predefined":
+        return written
+    item = content.items["toolset"].get(str(written.get("template_name")))
+    value = item.value if item is not None and isinstance(item.value, dict) else {}
+    override = written.get("override")
+    return {**value, **(override if isinstance(override, dict) else {})}
+
+
+def shown_name(written: Mapping[str, Any], content: Content) -> str:
+    """Return the title or name of a toolset, or "" if it has neither."""
+    title = toolset_title(resolved_toolset(written, content))
+    return title or str(written.get("template_name") or "")
 
 
 def about_of(written: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """Serves the studio's page and the endpoints for its scripts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
 from apps.catalog.own_skills import skill_problems
 from apps.catalog.review.cycles import cycle_problems
-from apps.catalog.review.manifests import review_text
+from apps.catalog.review.manifests import Finding, review_text
 from apps.catalog.versions.comparison import unpublished_differences
 from apps.catalog.versions.definitions import shown_definition
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of
@@ -26,6 +26,7 @@ from apps.console.admin.connect.deployments import try_connection
 from apps.console.operator_rights import PUBLISH
 from apps.console.studio.access import application_seen, for_editors, may_change_application
 from apps.console.studio.choices import choices_for
+from apps.console.studio.field_labels import application_label, finding_label
 from apps.console.studio.page import page_data, stored_data
 from apps.console.studio.typed_draft import body_of, manifest_text, typed_in
 from apps.console.studio.working_copy import (
@@ -39,7 +40,6 @@ from apps.console.studio.working_copy import (
     save_working_copy,
     title_problems,
 )
-from apps.console.templatetags.field_labels import field_label
 from apps.integers import is_integer
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployments.deployment import Deployment
@@ -85,7 +85,7 @@ def check(request: HttpRequest, row: Application) -> JsonResponse:
     beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
     beside += cycle_problems(row.slug, with_own_names(typed.manifest), row.pk)
     found += findings_of(typed, beside)
-    return JsonResponse({"findings": [asdict(one) for one in found]})
+    return JsonResponse({"findings": findings_data(found, typed.manifest)})
 
 
 @for_editors
@@ -114,11 +114,11 @@ def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
             return JsonResponse({"message": NOT_SAVED_YET}, status=202)
         saved = save_working_copy(row, typed, seen_in(body) or 0, base, picked, request.user)
     except DraftRefused as error:
-        findings = [asdict(one) for one in error.findings]
+        findings = findings_data(error.findings, typed.manifest)
         return JsonResponse({"message": str(error), "findings": findings}, status=422)
     except DraftClashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
-    findings = [asdict(one) for one in saved.findings]
+    findings = findings_data(saved.findings, typed.manifest)
     return stored_response(request, row, saved.message, refused=saved.refused, findings=findings)
 
 
@@ -136,9 +136,12 @@ def difference(request: HttpRequest, row: Application) -> JsonResponse:
     found = rendered_differences(unpublished_differences(row))
     rows = [
         {
-            **asdict(one),
             "path": one.path.removeprefix("manifest."),
-            "label": field_label(one.path, row._meta),
+            "label": application_label(one.path, one.items),
+            "kind": one.kind,
+            "before": one.before,
+            "after": one.after,
+            "lines": one.lines,
         }
         for one in found
     ]
@@ -224,11 +227,17 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
     """Return a response with the error in the note or, if the note is valid, with the errors in the
     draft.
     """
-    problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
+    draft = shown_definition(draft_of(row))
+    problems = findings_of(draft, problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
-    findings = [] if about_note else [asdict(one) for one in problems]
+    findings = [] if about_note else findings_data(problems, draft.manifest)
     message = " ".join(about_note) or otherwise
     return JsonResponse({"message": message, "findings": findings}, status=422)
+
+
+def findings_data(findings: Iterable[Finding], manifest: Any) -> list[dict[str, Any]]:
+    """Return the findings in a manifest with the labels of their fields."""
+    return [{**asdict(one), "label": finding_label(one.path, manifest)} for one in findings]
 
 
 def stored_response(

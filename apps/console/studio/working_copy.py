@@ -18,6 +18,7 @@ from apps.catalog.models import Application
 from apps.catalog.review.manifests import Finding, finding
 from apps.catalog.versions.definitions import ApplicationDefinition, shown_definition
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of
+from apps.console.studio.field_labels import application_label, finding_label
 from apps.console.studio.typed_draft import manifest_text
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -31,8 +32,8 @@ MOST_ATTEMPTS = 3
 class DraftRefused(Exception):
     """The draft cannot be saved, for the reasons in `findings`."""
 
-    def __init__(self, findings: list[Finding]) -> None:
-        super().__init__(refusal_of(findings))
+    def __init__(self, findings: list[Finding], manifest: Any) -> None:
+        super().__init__(refusal_of(findings, manifest))
         self.findings = findings
 
 
@@ -109,11 +110,12 @@ def save_valid(
         findings = findings_of(typed, problems_in_error(error))
         refused = {*getattr(error, "error_dict", ())}
         if not refused or not refused <= values.keys() - {"manifest"}:
-            raise DraftRefused(findings) from error
+            raise DraftRefused(findings, typed.manifest) from error
         others = {name: value for name, value in values.items() if name not in refused}
         saved = save_valid(row, typed, others, seen, user, message)
         found = [*findings, *saved.findings]
-        return SavedDraft(refusal_of(found), [*sorted(refused), *saved.refused], found)
+        message = refusal_of(found, typed.manifest)
+        return SavedDraft(message, [*sorted(refused), *saved.refused], found)
     message = " ".join(filter(None, ("Saved.", message, *map(stored_secret, made))))
     return SavedDraft(message, [], [])
 
@@ -122,11 +124,10 @@ def stored_secret(secret: Secret) -> str:
     return f"A credential is stored as the secret {secret.name!r}, for {', '.join(secret.servers)}."
 
 
-def refusal_of(findings: Sequence[Finding]) -> str:
+def refusal_of(findings: Sequence[Finding], manifest: Any) -> str:
     """Return a message with the first error and its field."""
     first = findings[0]
-    place = first.path.strip("()").capitalize() if first.path.startswith("(") else first.path
-    return f"Not saved: {place or 'the manifest'}: {first.message}"
+    return f"Not saved: {finding_label(first.path, manifest)}: {first.message}"
 
 
 def makes_secrets(typed: ApplicationDefinition, row: Application) -> bool:
@@ -147,7 +148,15 @@ def merge_drafts(
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:
         shown = map(rendered_clash, found.undecided)
-        clashes = [{"path": one.path, "mine": one.mine, "theirs": one.theirs} for one in shown]
+        clashes = [
+            {
+                "path": one.path,
+                "label": application_label(one.path, one.items),
+                "mine": one.mine,
+                "theirs": one.theirs,
+            }
+            for one in shown
+        ]
         raise DraftClashing(overtaken, clashes)
     return ApplicationDefinition(**found.value)
 
@@ -158,7 +167,7 @@ def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
     """
     found = restore_credentials(typed.manifest, sources)
     if found.problems:
-        raise DraftRefused(findings_of(typed, found.problems))
+        raise DraftRefused(findings_of(typed, found.problems), typed.manifest)
     return with_own_names(found.document)
 
 

@@ -1,67 +1,78 @@
 """Defines template filters for the paths and values of changed fields."""
 
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django import template
 from django.core.exceptions import FieldDoesNotExist
 from django.utils.text import capfirst
 
+from apps.catalog.history.display import RenderedDifference
+from apps.catalog.models import Application
 from apps.console.manifest_editor.form_schema import split_words
+from apps.console.studio.field_labels import (
+    ALL_FIELDS,
+    STEP,
+    Part,
+    application_label,
+    field_labels,
+    key_words,
+    split_path,
+    with_words,
+)
+from apps.manifest.problems import ROOT
 
 register = template.Library()
 
-WHOLE = "$"
-"""The path of the whole document."""
+
+@register.filter
+def field_label(changed: Any, opts: Any) -> str:
+    """Return the label of the field of a difference or conflict. `opts` is the `_meta` of the
+    model.
+    """
+    if opts.model is Application:
+        return application_label(changed.path, changed.items)
+    return row_label(changed.path, opts)
+
+
+def row_label(path: str, opts: Any) -> str:
+    """Return the label of a part of a row, with the name of its column first."""
+    if path == ROOT:
+        return ALL_FIELDS
+    first, *rest = split_path(path)
+    column = str(first)
+    is_item = " " in column  # such as `prompt tone`
+    words = capfirst(column) if is_item else split_words(column_name(column, opts))
+    return STEP.join(with_words([words], rest))
 
 
 @register.filter
-def field_label(path: str, opts: Any) -> str:
-    """Return the path of a difference in words, such as "Tool sets 1" for `manifest.tool_sets[0]`.
-    `opts` is the `_meta` of the model.
-
-    Names in quotes and names of predefined items, such as `skill tone`, are not split.
+def value_words(difference: RenderedDifference, side: str) -> str:
+    """Return the value before or after a difference. An object or a list becomes lines such as
+    "Question: Where is my parcel?".
     """
-    if path == WHOLE:
-        return "All fields"
-    steps: list[str] = []
-    for name, index, quoted in _step.findall(path.removeprefix("manifest.")):
-        if index and steps:
-            steps[-1] += f" {int(index) + 1}"
-        elif quoted:
-            steps.append(json.loads(quoted))
-        elif " " in name:
-            steps.append(capfirst(name))
-        else:
-            steps.append(split_words(name if steps else column_name(name, opts)))
-    return " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} ".join(steps)
-
-
-@register.filter
-def value_words(text: str) -> str:
-    """Return a value in JSON as lines such as "Title: Where is my parcel?" if it is an object or a
-    list, or else unchanged.
-    """
+    text: str = getattr(difference, side)
     try:
         value = json.loads(text)
     except ValueError:  # plain text, or a truncated value
         return text
-    return "\n".join(value_lines(value)) if value and isinstance(value, dict | list) else text
+    if not value or not isinstance(value, dict | list):
+        return text
+    first, *rest = split_path(difference.path)
+    labels = field_labels(difference.items) if first == "manifest" else {}
+    return "\n".join(value_lines(value, rest, labels))
 
 
-def value_lines(value: Any) -> Iterator[str]:
-    """Yield the lines of an object or a list. Nested values are indented."""
-    items: Iterable[tuple[str, Any]] = (
-        ((f"{split_words(key)}:", one) for key, one in value.items())
-        if isinstance(value, dict)
-        else (("\N{BULLET}", one) for one in value)
-    )
-    for name, one in items:
+def value_lines(value: Any, place: Sequence[Part], labels: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of the object or list at a path. Nested values are indented."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, one in items:
+        parts = [*place, key]
+        name = "\N{BULLET}" if isinstance(value, list) else f"{key_words(parts, labels)}:"
         if one and isinstance(one, dict | list):
             yield name
-            yield from (f"  {line}" for line in value_lines(one))
+            yield from (f"  {line}" for line in value_lines(one, parts, labels))
         else:
             first, *rest = plain_words(one).splitlines() or [""]
             yield f"{name} {first}".rstrip()
@@ -81,6 +92,3 @@ def column_name(column: str, opts: Any) -> str:
         return str(opts.get_field(column).verbose_name)
     except (AttributeError, FieldDoesNotExist):
         return column
-
-
-_step = re.compile(r'([^.\[\]"]+)|\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]')

@@ -43,6 +43,20 @@ def test_an_item_that_was_moved_and_changed_is_still_the_same_item():
     ]
 
 
+def test_a_difference_has_the_list_items_on_its_path():
+    tools = [tool("first", url="a"), tool("second", url="a"), tool("third")]
+    changed = [tool("second", url="b")]
+    before, after = [{"name": "A", "tools": tools}], [{"name": "A", "tools": changed}]
+
+    found = [(one.path, one.items) for one in differences(before, after)]
+
+    assert found == [
+        ("[0].tools[0].url", (after[0], changed[0])),
+        ("[0].tools[0]", (after[0], tools[0])),
+        ("[0].tools[2]", (after[0], tools[2])),
+    ]
+
+
 def test_an_item_that_got_another_name_is_a_changed_one():
     before = {"tool_sets": [{"type": "rest-api", "name": "Weather", "tools": []}, {"name": "B"}]}
     after = {"tool_sets": [{"type": "rest-api", "name": "Clima", "tools": []}, {"name": "B"}]}

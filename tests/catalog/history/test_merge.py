@@ -103,3 +103,15 @@ def test_a_merge_never_fails_and_is_the_same_from_both_sides(base, mine, theirs)
 
     assert result is MISSING or same(result, result)
     assert len(clashes) == len(mirrored)
+
+
+def test_a_clash_has_the_list_items_on_its_path():
+    base, mine, theirs = ([{"name": "A", "x": [{"name": "B", "y": value}]}] for value in (1, 2, 3))
+
+    named = merge_documents(base, mine, theirs).clashes
+    removed = merge_documents(base, [], theirs).clashes
+
+    assert [(one.path, one.items) for one in named] == [
+        ("[0].x[0].y", (mine[0], {"name": "B", "y": 2}))
+    ]
+    assert [(one.path, one.items) for one in removed] == [("[0]", (theirs[0],))]

@@ -87,7 +87,14 @@ def test_for_places_that_two_changed_the_second_chooses(row):
     assert refused.json() == {
         "message": "Ben Berg saved this draft 2 minutes ago. You changed the same fields. Choose "
         "one value for each.",
-        "clashes": [{"path": path, "mine": '"You sell."', "theirs": '"You trade."'}],
+        "clashes": [
+            {
+                "path": path,
+                "label": NEXT.join(("Instructions", "Prompt")),
+                "mine": '"You sell."',
+                "theirs": '"You trade."',
+            }
+        ],
     }
     assert save(anna, row, seen, mine, choices={path: "theirs"}).status_code == 200
     assert page_data(ben, row)["manifest"] == prompted("You trade.")
@@ -100,8 +107,12 @@ def test_a_field_that_no_draft_can_have_keeps_its_value_and_all_others_are_saved
     answer = send(admin_client, row, "save", body)
     found = answer.json()
     assert (answer.status_code, sorted(found["refused"])) == (200, ["icon", "title"])
-    assert found["message"].startswith("Not saved: ")
-    assert {one["path"] for one in found["findings"]} == {"(title)", "(icon)"}
+    labels = {one["path"]: one["label"] for one in found["findings"]}
+    assert labels == {
+        "(title)": NEXT.join(("Instructions", "Title")),
+        "(icon)": NEXT.join(("Instructions", "Icon")),
+    }
+    assert found["message"].startswith(f"Not saved: {labels[found['findings'][0]['path']]}: ")
     assert (found["title"], found["icon"]) == (data["title"], data["icon"])
     assert (found["description"], found["manifest"]) == ("New", prompted("A"))
 
@@ -182,7 +193,7 @@ def test_publishing_shows_what_changes_asks_for_a_note_and_makes_a_version(admin
         '"You help."',
         '"You sell."',
     )
-    assert change["label"] == NEXT.join(("Orchestrator", "System prompt", "Content"))
+    assert change["label"] == NEXT.join(("Instructions", "Prompt"))
     refused = send(admin_client, row, "publish", {"note": " "})
     assert (refused.status_code, refused.json()["message"]) == (
         422,

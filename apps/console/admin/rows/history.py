@@ -1,5 +1,7 @@
 """Defines the admin pages for the history of a row, a single change, and deleted rows."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from django.core.exceptions import PermissionDenied
@@ -10,7 +12,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
 
-from apps.catalog.history.change_recorder import snapshot_differences
+from apps.catalog.history.change_recorder import LONGEST_PATH, snapshot_differences
 from apps.catalog.history.display import MOST_SHOWN, rendered_differences
 from apps.catalog.history.recorded_models import RowKind, row_kind
 from apps.catalog.models import Change
@@ -25,6 +27,14 @@ MOST_NAMED = 4
 """The list names at most this many changed fields per change."""
 SIDES = ("before", "after")
 """The states in a recorded change that a user can restore."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedField:
+    """A changed field whose values are not loaded."""
+
+    path: str
+    items: tuple[Any, ...] = ()
 
 
 class HistoryAdmin(Admin[Row]):
@@ -53,7 +63,7 @@ class HistoryAdmin(Admin[Row]):
         row = self.visible_row(request, int(object_id))
         changes = self.changes_of(int(object_id)).defer("before", "after").order_by("-pk")
         page = Paginator(changes, PER_PAGE).get_page(request.GET.get("page"))
-        named = [(change, self.named_fields(change)) for change in page]
+        named = self.with_named_fields([*page])
         if row is None and not page.paginator.count:
             raise Http404
         title = (
@@ -69,9 +79,23 @@ class HistoryAdmin(Admin[Row]):
         context |= extra_context or {}
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
-    def named_fields(self, change: Change) -> list[tuple[str, str]]:
-        """Return the paths and labels of the first changed fields."""
-        return [(path, field_label(path, self.opts)) for path in change.places[:MOST_NAMED]]
+    def with_named_fields(
+        self, changes: Sequence[Change]
+    ) -> list[tuple[Change, list[tuple[str, str]]]]:
+        """Return each change with the paths and labels of the first changed fields."""
+        # The names of list items are in the values.
+        listed = [one.pk for one in changes if any("[" in path for path in first_paths(one))]
+        full = Change.objects.in_bulk(listed)
+        return [(one, self.named_fields(one, full.get(one.pk))) for one in changes]
+
+    def named_fields(self, change: Change, full: Change | None) -> list[tuple[str, str]]:
+        """Return the paths and labels of the first changed fields. `full` has the values of the
+        change, or is None if its paths have no list items.
+        """
+        found = snapshot_differences(self.kind, full.before, full.after) if full else ()
+        known = {one.path[:LONGEST_PATH]: one for one in found}
+        named = [known.get(path) or ChangedField(path) for path in first_paths(change)]
+        return [(one.path, field_label(one, self.opts)) for one in named]
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         """Show the last change to each deleted row that the user may see."""
@@ -147,6 +171,10 @@ class HistoryAdmin(Admin[Row]):
 
     def find_change(self, object_id: int, number: int) -> Change:
         return get_object_or_404(self.changes_of(object_id), pk=number)
+
+
+def first_paths(change: Change) -> list[str]:
+    return [*change.places[:MOST_NAMED]]
 
 
 def is_row_number(text: str) -> bool:

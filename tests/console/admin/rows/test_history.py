@@ -43,7 +43,7 @@ def test_the_history_tells_who_what_and_where(client, monkeypatch):
 
     page = words(client.get(f"{LIST}{application.pk}/history/"))
 
-    assert "annathrough the admin Changed revision 2 Enabled" in page
+    assert "annathrough the admin Changed revision 2 Access › Enabled" in page  # noqa: RUF001
     assert "The server Created revision 1 All fields" in page
 
 
@@ -60,9 +60,23 @@ def test_one_change_is_shown_place_by_place(client):
 
     page = words(answer)
     assert "removed: − Twoadded: + 2" in page  # noqa: RUF001
-    assert 'Contexts 1 › URL changed before: − "<b>"after: + "c"' in page  # noqa: RUF001
+    assert 'Files and contexts › Context 1 › Path changed before: − "<b>"after: + "c"' in page  # noqa: RUF001
     assert "Odd added after: + true" in page
     assert "<b>" not in answer.text
+
+
+def test_the_history_names_toolsets_that_were_changed_and_removed(client):
+    toolsets = [{"type": "rest-api", "name": name, "base_url": "/a"} for name in ("one", "two")]
+    application = make_application(manifest=manifest_with(tool_sets=toolsets))
+    application.manifest = manifest_with(tool_sets=[{**toolsets[1], "base_url": "/b"}])
+    application.save()
+
+    page = words(client.get(f"{LIST}{application.pk}/history/"))
+    change = words(client.get(change_page(last())))
+
+    assert "Tools › two › Service URL, Tools › one" in page  # noqa: RUF001
+    assert "Tools › two › Service URL changed" in change  # noqa: RUF001
+    assert "Tools › one removed" in change  # noqa: RUF001
 
 
 def test_an_earlier_text_becomes_the_draft_after_asking(client):

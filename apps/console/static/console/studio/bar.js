@@ -4,7 +4,6 @@ import { part } from "../parts.js";
 import { confirmed } from "./confirmation.js";
 import { button, element, link, newId } from "./elements.js";
 import { issueList } from "./issues.js";
-import { issuePlace } from "./breadcrumbs.js";
 import { PublishDialog } from "./publish-dialog.js";
 import { canonical } from "./store.js";
 
@@ -13,7 +12,7 @@ import { canonical } from "./store.js";
  * @import { Refusal } from "./publish-dialog.js"
  * @import { Store } from "./store.js"
  *
- * @typedef {{path: string, mine: string, theirs: string}} Clash
+ * @typedef {{path: string, label: string, mine: string, theirs: string}} Clash
  */
 
 const AUTOSAVE_MS = 1500;
@@ -308,7 +307,7 @@ export class Bar {
   /** Other users changed the same fields. The user chooses a side for each. @param {{message: string, clashes: Clash[]}} refusal */
   ask({ message, clashes }, takesFocus = true) {
     this.say(message, true);
-    const fields = clashes.map(({ path, mine, theirs }) => {
+    const fields = clashes.map(({ path, label, mine, theirs }) => {
       const name = newId("clash");
       /** @param {string} value @param {string} title @param {string} text */
       const choice = (value, title, text) => {
@@ -324,7 +323,7 @@ export class Bar {
       return element(
         "fieldset",
         { class: "studio-clash" },
-        element("legend", { title: path }, issuePlace(path, this.store)),
+        element("legend", { title: path }, label),
         choice("mine", "Keep mine", mine),
         choice("theirs", "Take theirs", theirs),
       );

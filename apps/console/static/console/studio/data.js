@@ -8,6 +8,8 @@
  * @property {string} path in the manifest, or of a skill's file
  * @property {string} message
  *
+ * @typedef {Finding & {label: string}} DraftFinding with its section and field
+ *
  * @typedef {object} Draft
  * @property {Json} manifest
  * @property {string} title
@@ -67,6 +69,10 @@
  * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that demonstrates a door; `{message}` is replaced with the text
  * @typedef {{id: string, title: string, summary: string, address: string, snippets: Snippet[], trial: Trial | null}} Door for client programs
  *
+ * @typedef {object} Labels
+ * @property {Record<string, {title: string, paths: string[] | null}>} sections by ID; the parts of the draft that they edit, if they edit it
+ * @property {Record<string, string>} fields by path, where `[]` is an index
+ *
  * @typedef {object} Facts
  * @property {string} slug
  * @property {string} csrf
@@ -74,6 +80,7 @@
  * @property {string[]} skill_endings
  * @property {number} upload_limit of a file, in bytes
  * @property {Record<string, Kind>} kinds of toolsets, by their type
+ * @property {Labels} labels
  * @property {boolean} may_change
  * @property {boolean} may_publish
  * @property {string} origin
@@ -114,7 +121,7 @@
  *
  * @typedef {object} Difference a change that publishing makes at one path
  * @property {string} path
- * @property {string} label the path in words
+ * @property {string} label the section and the field
  * @property {string} kind
  * @property {string} before
  * @property {string} after

@@ -292,7 +292,7 @@ class Answer {
    */
   on_sent({ model, prompt, messages, tools, parameters, tokens }) {
     const parts = [
-      ...prompt.map((one) => piece(`Prompt: ${sourceTitle(one.source)}`, one.text, one.tokens)),
+      ...prompt.map((one) => piece(`Prompt: ${sourceTitle(this.chat.store, one.source)}`, one.text, one.tokens)),
       ...messages.map((one) => piece(`Message: ${one.source}`, one.text, one.tokens)),
       ...tools.map((one) => piece(`Tool: ${one.source}`, one.text, one.tokens)),
       piece("Parameters", parameters),

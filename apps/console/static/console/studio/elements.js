@@ -80,7 +80,7 @@ export const quiet = (...children) => element("p", { class: "studio-quiet" }, ..
  * A field: label, control, help, its path in the manifest, and its findings.
  * @param {Store} store @param {FieldText & {control: Field}} options
  */
-export function field(store, { path, help, control, findingsPath = path ?? "", label = labelAt(path ?? findingsPath), isExact = false, check = () => "", shown = (found) => found }) {
+export function field(store, { path, help, control, findingsPath = path ?? "", label = labelAt(store, path ?? findingsPath), isExact = false, check = () => "", shown = (found) => found }) {
   const id = control.id || newId("field");
   control.id = id;
   const notes = element("div", { class: "studio-findings", id: `${id}-findings`, "aria-live": "polite" });
@@ -107,7 +107,7 @@ export function field(store, { path, help, control, findingsPath = path ?? "", l
     const typed = found.some(({ severity, path: place }) => severity === "error" && place === findingsPath) ? "" : check(control.value);
     /** @type {Finding[]} */
     const wrong = typed ? [{ severity: "warning", path: findingsPath, message: typed }] : [];
-    notes.replaceChildren(...[...wrong, ...found].map((one) => findingNote(one, findingsPath)));
+    notes.replaceChildren(...[...wrong, ...found].map((one) => findingNote(store, one, findingsPath)));
     if (found.some(({ severity }) => severity === "error")) control.setAttribute("aria-invalid", "true");
     else control.removeAttribute("aria-invalid");
   };
@@ -147,10 +147,10 @@ function numberIn(typed) {
   return Number.isFinite(Number(text)) ? Number(text) : typed;
 }
 
-/** @param {Finding} finding @param {string} own the path of the field */
-function findingNote({ severity, path, message }, own) {
+/** @param {Store} store @param {Finding} finding @param {string} own the path of the field */
+function findingNote(store, { severity, path, message }, own) {
   const word = severity === "error" ? "Error: " : "Warning: ";
-  const text = path === own ? (request(message) ?? message) : `${labelAt(path) || path}: ${message}`;
+  const text = path === own ? (request(message) ?? message) : `${labelAt(store, path) || path}: ${message}`;
   return element(
     "p",
     { class: `studio-finding studio-${severity}`, title: path },
@@ -171,7 +171,7 @@ function request(message) {
  */
 export function findings(store, path, isExact = false) {
   const notes = element("div", { class: "studio-findings", "aria-live": "polite" });
-  const show = () => notes.replaceChildren(...store.findingsAt(path, isExact).map((one) => findingNote(one, path)));
+  const show = () => notes.replaceChildren(...store.findingsAt(path, isExact).map((one) => findingNote(store, one, path)));
   store.subscribe((what) => what === "findings" && show(), notes);
   show();
   return notes;
@@ -258,7 +258,7 @@ export function switchField(store, options) {
       element(
         "div",
         { class: "studio-label" },
-        element("label", { htmlFor: id }, labelAt(path)),
+        element("label", { htmlFor: id }, labelAt(store, path)),
         element("code", { class: "studio-path", title: "Path in the manifest" }, path),
       ),
       element("p", { class: "studio-help", id: `${id}-help` }, help),

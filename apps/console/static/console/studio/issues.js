@@ -1,7 +1,6 @@
 // The list of issues in the draft; each leads to its field.
 
 import { element } from "./elements.js";
-import { issuePlace } from "./breadcrumbs.js";
 import { sectionOf } from "./sections.js";
 
 /**
@@ -13,7 +12,7 @@ export const issueList = (store, goTo) =>
   element(
     "ul",
     { class: "studio-issues", "aria-label": "Issues in the draft" },
-    ...store.findings.map(({ severity, path, message }) => {
+    ...store.findings.map(({ severity, path, label, message }) => {
       /** @param {Event} event */
       const follow = (event) => {
         event.preventDefault();
@@ -23,7 +22,7 @@ export const issueList = (store, goTo) =>
         "li",
         { class: `studio-${severity}` },
         element("strong", {}, severity === "error" ? "Error " : "Warning "),
-        element("a", { href: `#${sectionOf(path).id}`, title: path || "$", onclick: follow }, issuePlace(path, store)),
+        element("a", { href: `#${sectionOf(store, path).id}`, title: path || "$", onclick: follow }, label),
         ` ${message}`,
       );
     }),

@@ -67,7 +67,7 @@ export function pickerField(store, { choices, value, empty, none = "", unknown =
  * @param {string} [options.label] instead of the label of its path
  * @param {string[]} [options.empty] is stored if nothing is selected
  */
-export function ticksField(store, { path, names, help, none, label = labelAt(path), empty }) {
+export function ticksField(store, { path, names, help, none, label = labelAt(store, path), empty }) {
   /** @returns {string[]} */
   const chosen = () => store.get(path) ?? [];
   const id = newId("ticks");

@@ -46,7 +46,7 @@ export function preview(store, choices) {
   const show = (name, data) => {
     if (name === "problem") status.textContent = data.text;
     if (name === "issues") shown.append(piece("Initialization issues", data.text));
-    if (name === "layer") shown.append(piece(layerTitle(data.layer, data.source), data.text, data.tokens));
+    if (name === "layer") shown.append(piece(layerTitle(store, data.layer, data.source), data.text, data.tokens));
     if (name !== "request") return;
     status.textContent = `About ${data.tokens.toLocaleString("en")} tokens would be sent to ${data.model}; no model was called.`;
     if (data.flat) shown.append(piece("The whole system prompt", data.flat));
@@ -75,15 +75,15 @@ export function preview(store, choices) {
   );
 }
 
-/** The title of a prompt layer, such as `Application: Prompt`. @param {string} layer @param {string} source */
-function layerTitle(layer, source) {
-  const [one, other] = [sourceTitle(layer), sourceTitle(source)];
+/** The title of a prompt layer, such as `Application: Prompt`. @param {Store} store @param {string} layer @param {string} source */
+function layerTitle(store, layer, source) {
+  const [one, other] = [sourceTitle(store, layer), sourceTitle(store, source)];
   return one === other ? one : `${one}: ${other}`;
 }
 
-/** The origin of a part of the prompt, in words. @param {string} source */
-export function sourceTitle(source) {
-  if (source === "orchestrator.system_prompt") return labelAt(`${source}.content`) ?? source;
+/** The origin of a part of the prompt, in words. @param {Store} store @param {string} source */
+export function sourceTitle(store, source) {
+  if (source === "orchestrator.system_prompt") return labelAt(store, `${source}.content`) ?? source;
   const name = /^capability '(.+)'$/.exec(source)?.[1].replaceAll("_", " ") ?? source;
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`;
 }

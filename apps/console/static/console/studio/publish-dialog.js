@@ -1,12 +1,14 @@
 // The dialog for publishing, or for requesting it: the changes, the checks, the note for the version, and its audience.
 
 import { button, element, newId, quiet } from "./elements.js";
-import { changedItem, changedPlace } from "./breadcrumbs.js";
 import { issueList } from "./issues.js";
+import { pattern } from "./labels.js";
 import { part } from "../parts.js";
+import { plural } from "./tools/paths.js";
+import { titleOf } from "./tools/rest-tool.js";
 
 /**
- * @import { Difference, Line } from "./data.js"
+ * @import { Difference, Json, Line } from "./data.js"
  * @import { Store } from "./store.js"
  *
  * @typedef {{message: string, is_outdated?: boolean}} Refusal
@@ -18,6 +20,10 @@ import { part } from "../parts.js";
  * @property {() => void} cancel
  * @property {boolean} isRequest the dialog requests publishing by another user
  */
+
+/** The texts that describe an item of a list. */
+const TEXTS = ["name", "title", "text", "description", "url", "content"];
+const LONGEST_TEXT = 200;
 
 export class PublishDialog {
   /** @type {HTMLDialogElement | null} */
@@ -90,7 +96,7 @@ export class PublishDialog {
       element(
         "form",
         { class: "studio-publish", onsubmit: submit, noValidate: true },
-        element("h2", { id: heading }, titleOf(isRequest, number)),
+        element("h2", { id: heading }, dialogTitle(isRequest, number)),
         element(
           "div",
           // It scrolls, so it must be focusable.
@@ -117,13 +123,12 @@ export class PublishDialog {
     return element("section", {}, element("h3", {}, title), element("dl", { class: "studio-differences" }, ...differences.flatMap((one) => this.change(one))));
   }
 
-  /** The field, with its path as a detail. A field that the studio does not have has the label from the server. @param {Difference} difference */
+  /** The field, with its path as a detail. @param {Difference} difference */
   change(difference) {
     const { path, label, kind, before, after, lines } = difference;
-    const place = changedPlace(difference, this.store) || label;
     const item = changedItem(difference, this.store);
     return [
-      element("dt", {}, element("strong", { title: path }, place), " ", element("span", { class: "studio-quiet" }, kind)),
+      element("dt", {}, element("strong", { title: path }, label), " ", element("span", { class: "studio-quiet" }, kind)),
       element("dd", {}, lines.length ? changedLines(lines) : changedValue(kind, item || before, item || after)),
     ];
   }
@@ -140,9 +145,34 @@ export class PublishDialog {
 }
 
 /** @param {boolean} isRequest @param {number} number */
-function titleOf(isRequest, number) {
+function dialogTitle(isRequest, number) {
   if (isRequest) return "Request publishing";
   return number ? `Publish version ${number + 1}` : "Publish the first version";
+}
+
+/**
+ * An added or removed item of a list in words, such as `REST service · 2 tools`, or "" if the change is another one.
+ * @param {Pick<Difference, "path" | "kind" | "before" | "after">} difference @param {Store} store
+ */
+export function changedItem({ path, kind, before, after }, { data }) {
+  const isItem = pattern(path).endsWith("[]") && (kind === "added" || kind === "removed");
+  const item = isItem ? itemIn(kind === "added" ? after : before) : undefined;
+  if (!item) return "";
+  if (pattern(path) === "tool_sets[]") return [data.kinds[item.type]?.title || item.type, item.tools && plural(item.tools.length, "tool")].filter(Boolean).join(" · ");
+  const isTool = pattern(path) === "tool_sets[].tools[]";
+  const texts = isTool ? [item.open_ai_tool?.function?.description || titleOf(item)] : TEXTS.map((name) => item[name]);
+  const text = texts.filter((one) => typeof one === "string" && one).join(" · ");
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}
+
+/** An object in JSON, or undefined if the text is cut or another value. @param {string} text @returns {Json | undefined} */
+function itemIn(text) {
+  try {
+    const value = JSON.parse(text);
+    return value && typeof value === "object" ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param {number} number @param {HTMLInputElement} onlyNew */

@@ -19,8 +19,6 @@ import { tools } from "./sections/tools.js";
  *
  * @typedef {object} Section
  * @property {string} id
- * @property {string} title
- * @property {string[]} [paths] the parts of the draft that it edits; a finding belongs to the section with the longest path
  * @property {(container: HTMLElement, store: Store) => unknown} render may return a function that moves to a path
  */
 
@@ -48,9 +46,15 @@ export const SECTIONS = [
 /** Returns true if a path is `start` or below it. @param {string} path @param {string} start */
 export const isAt = (path, start) => path === start || [".", "[", "/"].some((mark) => path.startsWith(`${start}${mark}`));
 
-/** The section with the field of a finding; one section has all fields. @param {string} path */
-export function sectionOf(path) {
-  const fitting = SECTIONS.flatMap((section) => (section.paths ?? []).filter((start) => isAt(path, start)).map((start) => ({ section, start })));
+/** The title of a section, and the parts of the draft that it edits. @param {Store} store @param {Section} section */
+export const aboutSection = (store, { id }) => store.data.labels.sections[id];
+
+/**
+ * The section with the field of a finding: the one with the longest path. One section has all fields.
+ * @param {Store} store @param {string} path
+ */
+export function sectionOf(store, path) {
+  const fitting = SECTIONS.flatMap((section) => (aboutSection(store, section).paths ?? []).filter((start) => isAt(path, start)).map((start) => ({ section, start })));
   fitting.sort((a, b) => b.start.length - a.start.length);
   return fitting[0]?.section ?? allFields;
 }

@@ -3,7 +3,7 @@
 import { split } from "../manifest/paths.js";
 
 /**
- * @import { Choices, Draft, Finding, Json, Occasion, PageData, State, Stored } from "./data.js"
+ * @import { Choices, Draft, DraftFinding, Json, Occasion, PageData, State, Stored } from "./data.js"
  */
 
 const SETTLE_MS = 400;
@@ -41,7 +41,7 @@ export class Store {
   base = this.current;
   /** @type {State} */
   state;
-  /** @type {Finding[]} */
+  /** @type {DraftFinding[]} */
   findings = [];
   isChecked = false;
   /** Typed manifest text that is not JSON, and therefore not part of the draft. */
@@ -123,7 +123,7 @@ export class Store {
     this.#edited();
   }
 
-  /** @param {Finding[]} findings */
+  /** @param {DraftFinding[]} findings */
   found(findings) {
     this.findings = findings;
     this.isChecked = true;

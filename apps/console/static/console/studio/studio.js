@@ -6,7 +6,7 @@ import { DraftChat } from "./draft-chat.js";
 import { part, parts } from "../parts.js";
 import { button, element } from "./elements.js";
 import { DROPPED, files } from "./sections/files.js";
-import { isAt, sectionOf, SECTIONS } from "./sections.js";
+import { aboutSection, isAt, sectionOf, SECTIONS } from "./sections.js";
 import { Store } from "./store.js";
 
 /**
@@ -72,8 +72,8 @@ class Studio {
   }
 
   /** @param {Section} section */
-  entry({ id, title }) {
-    return element("a", { href: `#${id}` }, element("span", {}, title), element("span", { class: "studio-mark" }));
+  entry(section) {
+    return element("a", { href: `#${section.id}` }, element("span", {}, aboutSection(this.store, section).title), element("span", { class: "studio-mark" }));
   }
 
   /** @param {Section} section */
@@ -84,7 +84,7 @@ class Studio {
       if (id === section.id) this.links[index].setAttribute("aria-current", "true");
       else this.links[index].removeAttribute("aria-current");
     });
-    const heading = element("h2", { id: "studio-section", tabIndex: -1 }, section.title);
+    const heading = element("h2", { id: "studio-section", tabIndex: -1 }, aboutSection(this.store, section).title);
     const body = this.body(section);
     this.panel.replaceChildren(heading, body);
     this.drawn = this.draw(section, body);
@@ -93,14 +93,14 @@ class Studio {
   }
 
   /** Users with read-only access see disabled fields. @param {Section} section */
-  body({ paths }) {
-    const isReadOnly = paths && !this.store.data.may_change;
+  body(section) {
+    const isReadOnly = aboutSection(this.store, section).paths && !this.store.data.may_change;
     return isReadOnly ? element("fieldset", { class: "studio-body", disabled: true }) : element("div", { class: "studio-body" });
   }
 
   /** Open the section with the field of a finding, and move to the field. @param {string} path */
   async goTo(path) {
-    const section = sectionOf(path);
+    const section = sectionOf(this.store, path);
     history.pushState(null, "", `#${section.id}`);
     this.open(section, true);
     const move = await this.drawn;
@@ -142,7 +142,7 @@ class Studio {
   markMenu() {
     // Each finding counts once, in the section to which its link leads.
     SECTIONS.forEach((section, index) => {
-      const found = this.store.findings.filter(({ path }) => sectionOf(path) === section);
+      const found = this.store.findings.filter(({ path }) => sectionOf(this.store, path) === section);
       const errors = found.filter(({ severity }) => severity === "error").length;
       const mark = part(this.links[index], ".studio-mark", HTMLElement);
       mark.replaceChildren();

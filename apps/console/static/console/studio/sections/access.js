@@ -2,6 +2,7 @@
 
 import { button, element, focusOn, group, newId, paragraph, quiet } from "../elements.js";
 import { HolderSearch } from "../holder-search.js";
+import { labelAt } from "../labels.js";
 
 /**
  * @import { Access, Holder } from "../data.js"
@@ -9,11 +10,6 @@ import { HolderSearch } from "../holder-search.js";
  * @import { Store } from "../store.js"
  */
 
-const AUDIENCES = [
-  ["private", "The users, groups and teams below", ""],
-  ["shared", "All signed-in users", ""],
-  ["public", "Everyone", "No sign-in required."],
-];
 const ROLES = [
   ["user", "User"],
   ["editor", "Editor"],
@@ -23,7 +19,6 @@ const ROLES = [
 /** @type {Section} */
 export const access = {
   id: "access",
-  title: "Access",
   render(container, store) {
     new AccessPanel(container, store).draw();
   },
@@ -45,13 +40,18 @@ class AccessPanel {
     return this.store.data.access;
   }
 
+  /** @param {string} column */
+  label(column) {
+    return labelAt(this.store, `(${column})`) ?? column;
+  }
+
   draw() {
     const { may_grant: mayGrant } = this.access;
     this.parts.replaceChildren(
       this.enabled(),
       group("Audience", this.audience(), mayGrant ? "" : quiet("Only owners can change this.")),
       group("Users, groups and teams", this.grants(), mayGrant ? this.adding() : ""),
-      group("Owner", ...this.owner()),
+      group(this.label("owner"), ...this.owner()),
       group("Publishing", this.twoPeople()),
     );
   }
@@ -59,22 +59,27 @@ class AccessPanel {
   enabled() {
     const { is_enabled: isOn, is_published: isPublished, may_enable: may } = this.access;
     const help = isPublished ? "If this setting is off, nobody can use the application. Nothing is deleted." : "Publishing the first version turns it on.";
-    return toggle("enabled", "Enabled", help, isOn, may && isPublished, (on) => this.save("access", { is_enabled: on }));
+    return toggle("enabled", this.label("is_enabled"), help, isOn, may && isPublished, (on) => this.save("access", { is_enabled: on }));
   }
 
   twoPeople() {
     const { takes_two: isOn, may_rule: may } = this.access;
     const help = "A user who has not changed the draft must publish it. Only superusers can turn this off.";
-    return toggle("two", "Published by two people", help, isOn, may, (on) => this.save("access", { takes_two: on }));
+    return toggle("two", this.label("needs_second_publisher"), help, isOn, may, (on) => this.save("access", { takes_two: on }));
   }
 
   audience() {
     const { audience, may_grant: may } = this.access;
     const name = newId("audience");
+    const audiences = [
+      ["private", "The users, groups and teams below", ""],
+      ["shared", this.label("is_shared"), ""],
+      ["public", this.label("is_public"), "No sign-in required."],
+    ];
     return element(
       "div",
       { class: "studio-models", role: "radiogroup", "aria-label": "Audience" },
-      ...AUDIENCES.map(([value, title, help]) => {
+      ...audiences.map(([value, title, help]) => {
         const id = newId("audience");
         const input = element("input", { type: "radio", name, id, value, checked: value === audience, disabled: !may, "data-key": `audience-${value}` });
         input.addEventListener("change", () => this.save("access", { audience: value }));

@@ -17,8 +17,6 @@ const isThere = (value) => value !== null && value !== undefined;
 /** @type {Section} */
 export const behaviour = {
   id: "behaviour",
-  title: "Behavior",
-  paths: ["features", "orchestrator.attachment_strategy", "orchestrator.tool_discovery", "orchestrator.client", "hooks"],
   render(container, store) {
     /** @param {string} name @param {string} help @param {Partial<SwitchOptions>} more */
     const feature = (name, help, more = {}) => switchField(store, { path: of(name), help, on: { enabled: true }, isOn: isEnabled, ...more });

@@ -15,7 +15,6 @@ const SHOWN_CHARACTERS = 20_000;
 /** @type {Section} */
 export const connect = {
   id: "connect",
-  title: "Connect",
   render(container, store) {
     new ConnectPanel(container, store).draw();
   },

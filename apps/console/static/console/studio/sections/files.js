@@ -35,8 +35,6 @@ const isText = ({ type }) => type === "user-defined";
 /** @type {Section} */
 export const files = {
   id: "files",
-  title: "Files and contexts",
-  paths: [PATH, SEARCH, "features.dial_files"],
   render: withChoices((store, choices, redraw) => {
     /** @type {Json[]} */
     const list = store.get(PATH) ?? [];

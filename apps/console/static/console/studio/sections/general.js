@@ -1,6 +1,7 @@
 // General information: the name in URLs, the times of creation and change, and actions.
 
 import { button, element, group, link, newId } from "../elements.js";
+import { labelAt } from "../labels.js";
 
 /**
  * @import { Page } from "../data.js"
@@ -11,7 +12,6 @@ import { button, element, group, link, newId } from "../elements.js";
 /** @type {Section} */
 export const general = {
   id: "general",
-  title: "General",
   render(container, store) {
     container.append(address(store), group("About this application", ...factsAndLinks(store.data.general)));
   },
@@ -44,7 +44,7 @@ function address(store) {
   return element(
     "div",
     { class: "studio-field" },
-    element("label", { htmlFor: id, class: "studio-legend" }, "Name in URLs"),
+    element("label", { htmlFor: id, class: "studio-legend" }, labelAt(store, "(slug)")),
     element("div", { class: "studio-search-row" }, input, store.data.may_change && save),
     element("p", { class: "studio-help", id: `${id}-help` }, "Existing links and API clients break if you change it. Applies immediately, without publishing."),
   );

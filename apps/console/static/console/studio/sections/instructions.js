@@ -36,8 +36,6 @@ const NAMES = /\{([A-Za-z_]\w*)\}/g;
 /** @type {Section} */
 export const instructions = {
   id: "instructions",
-  title: "Instructions",
-  paths: [PATH, "(title)", "(description)", "(icon)"],
   async render(container, store) {
     const redraw = () => {
       container.replaceChildren();

@@ -9,8 +9,6 @@ import { group, link, numberField, paragraph, selectField } from "../elements.js
 /** @type {Section} */
 export const limits = {
   id: "limits",
-  title: "Limits",
-  paths: ["orchestrator.max_iterations", "orchestrator.context", "tool_defaults", "features.rate_limits", "features.retention", "features.file_loading"],
   render(container, store) {
     container.append(
       group(

@@ -18,8 +18,6 @@ const MANY = 8;
 /** @type {Section} */
 export const model = {
   id: "model",
-  title: "Model",
-  paths: [PATH],
   render: withChoices((store, choices, redraw) => [...picker(store, choices, redraw), ...parameters(store)]),
 };
 
@@ -54,7 +52,7 @@ function picker(store, choices, redraw) {
     element(
       "fieldset",
       { class: "studio-models" },
-      element("legend", { class: "studio-legend" }, `${labelAt(ID)} `, element("code", { class: "studio-path" }, ID)),
+      element("legend", { class: "studio-legend" }, `${labelAt(store, ID)} `, element("code", { class: "studio-path" }, ID)),
       chat.length > MANY && rowSearch("Find a deployment", cards),
       ...cards,
     ),

@@ -8,10 +8,9 @@ import { parts } from "../../parts.js";
  * @import { Section } from "../sections.js"
  */
 
-/** @param {string} id @param {string} title @param {string} about @returns {Section} */
-const panel = (id, title, about) => ({
+/** @param {string} id @param {string} about @returns {Section} */
+const panel = (id, about) => ({
   id,
-  title,
   async render(container, store) {
     const url = store.data.panels[id];
     const place = element("div", { class: "studio-body" }, quiet(url ? "Loading…" : "You do not have permission to view them."));
@@ -24,12 +23,11 @@ const panel = (id, title, about) => ({
 
 export const versions = panel(
   "versions",
-  "Versions",
   "Users always get a published version, which never changes. Publishing the draft creates the next one; earlier ones can be restored.",
 );
 
-export const cases = panel("cases", "Test cases", "A test case has a question and the expected answer. Test cases show whether a draft still works.");
+export const cases = panel("cases", "A test case has a question and the expected answer. Test cases show whether a draft still works.");
 
-export const runs = panel("runs", "Runs", "The latest questions to this application, with their outcomes.");
+export const runs = panel("runs", "The latest questions to this application, with their outcomes.");
 
-export const usage = panel("usage", "Usage", "Usage and cost of the application in the last 30 days.");
+export const usage = panel("usage", "Usage and cost of the application in the last 30 days.");

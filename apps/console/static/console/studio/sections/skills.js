@@ -15,8 +15,6 @@ const PATH = "skills";
 /** @type {Section} */
 export const skills = {
   id: "skills",
-  title: "Skills",
-  paths: [PATH],
   render: withChoices((store, choices, redraw) => {
     const own = Object.keys(store.skills);
     /** @type {Json[]} */

@@ -15,8 +15,6 @@ const LONGEST_BUTTON = 60;
 /** @type {Section} */
 export const starters = {
   id: "starters",
-  title: "Starters",
-  paths: [PATH, "starters"],
   render(container, store) {
     const redraw = () => {
       container.replaceChildren();

@@ -2,7 +2,7 @@
 
 import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
-import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
+import { platformTools } from "../tools/platform.js";
 import { button, element, findings, link, quiet } from "../elements.js";
 import { nameOf } from "../tools/paths.js";
 import { openTrial } from "../tools/trial.js";
@@ -15,8 +15,6 @@ import { openTrial } from "../tools/trial.js";
 
 export const tools = {
   id: "tools",
-  title: "Tools",
-  paths: ["tool_sets", ...PLATFORM_PATHS],
   /** @param {HTMLElement} container @param {Store} store @param {number} [open] the toolset that is expanded */
   async render(container, store, open) {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);

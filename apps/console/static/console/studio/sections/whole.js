@@ -28,8 +28,6 @@ function loadSchemas(store) {
 /** @type {Section} */
 export const allFields = {
   id: "all-fields",
-  title: "All fields",
-  paths: [],
   async render(container, store) {
     container.append(paragraph("All fields of the manifest, generated from its schema. The other sections show the same values."));
     await wanted(container, JSON.stringify(store.manifest).length);
@@ -66,8 +64,6 @@ async function wanted(container, characters) {
 /** @type {Section} */
 export const asText = {
   id: "text",
-  title: "Text",
-  paths: [],
   async render(container, store) {
     const note = element("p", { role: "status", class: "studio-error" });
     const undo = button("Show the draft instead", () => {

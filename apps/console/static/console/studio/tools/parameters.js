@@ -2,6 +2,7 @@
 
 import { button, element, findings, quiet } from "../elements.js";
 import { join } from "../../manifest/paths.js";
+import { labelAt } from "../labels.js";
 import { freeName, plural } from "./paths.js";
 
 /**
@@ -37,10 +38,20 @@ export function parameterTable(store, parts, toolName) {
   const properties = () => store.get(join([...parts, "properties"])) ?? {};
   /** @returns {string[]} */
   const required = () => store.get(join([...parts, "required"])) ?? [];
+  /** @param {string[]} rest */
+  const label = (...rest) => labelAt(store, join([...parts, ...rest])) ?? "";
+  const labels = {
+    key: label("properties", "*", "parameter_info", "key"),
+    type: label("properties", "*", "type"),
+    location: label("properties", "*", "parameter_info", "type"),
+    required: label("required"),
+    value: label("properties", "*", "default"),
+    description: label("properties", "*", "description"),
+  };
   /** @param {number} [focus] the row */
   const draw = (focus) => {
     const names = Object.keys(properties());
-    const heads = ["Name", "At the service", "Type", "Location", "Required", "Set by the model", "Default or constant", "Description", ""];
+    const heads = ["Name", labels.key, labels.type, labels.location, labels.required, "Set by the model", labels.value, labels.description, ""];
     const table = element(
       "table",
       { class: "console-table console-stacked studio-parameters" },
@@ -135,13 +146,13 @@ export function parameterTable(store, parts, toolName) {
       "tr",
       {},
       element("th", { scope: "row", "data-label": "Name" }, input("Name", name, ({ target }) => rename(name, target.value.trim(), target)), findings(store, path)),
-      cell("At the service", input("Name at the service", info.key ?? "", ({ target }) => place({ key: target.value }))),
-      cell("Type", select("Type", kinds, one.type ?? "constant", ({ target }) => retype(name, target.value))),
-      cell("Location", select("Location", PLACES, info.type, ({ target }) => place({ type: target.value }))),
-      cell("Required", box("Required", required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
+      cell(labels.key, input("Name at the service", info.key ?? "", ({ target }) => place({ key: target.value }))),
+      cell(labels.type, select(labels.type, kinds, one.type ?? "constant", ({ target }) => retype(name, target.value))),
+      cell(labels.location, select(labels.location, PLACES, info.type, ({ target }) => place({ type: target.value }))),
+      cell(labels.required, box(labels.required, required().includes(name), ({ target }) => need(name, target.checked), { disabled: isConstant })),
       cell("Set by the model", box("Set by the model", !isConstant, ({ target }) => show(name, target.checked))),
-      cell("Default or constant", value(name, one, isConstant, input)),
-      cell("Description", element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: (/** @type {{target: HTMLTextAreaElement}} */ { target }) => change(name, { description: target.value }), ...named("Description") })),
+      cell(labels.value, value(name, one, isConstant, input)),
+      cell(labels.description, element("textarea", { rows: 2, value: one.description ?? "", disabled: isConstant, onchange: (/** @type {{target: HTMLTextAreaElement}} */ { target }) => change(name, { description: target.value }), ...named(labels.description) })),
       cell("", button("Remove", () => remove(name), { "aria-label": `Remove ${name}` })),
     );
   }

@@ -88,8 +88,6 @@ const TOOLS = [
   },
 ];
 
-export const PLATFORM_PATHS = TOOLS.map(({ name }) => of(name));
-
 /** @param {Store} store @param {Choices} choices */
 export function platformTools(store, choices) {
   const cards = TOOLS.map(({ name, help, on = { enabled: true }, isOn = isEnabled, settings }) =>
