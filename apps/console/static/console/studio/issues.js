@@ -3,6 +3,7 @@
 import { element } from "./elements.js";
 import { issuePlace } from "./breadcrumbs.js";
 import { sectionOf } from "./sections.js";
+import { skillSentence } from "./skill-editor.js";
 
 /**
  * @import { Store } from "./store.js"
@@ -24,7 +25,7 @@ export const issueList = (store, goTo) =>
         { class: `studio-${severity}` },
         element("strong", {}, severity === "error" ? "Error " : "Warning "),
         element("a", { href: `#${sectionOf(path).id}`, title: path || "$", onclick: follow }, issuePlace(path, store)),
-        ` ${message}`,
+        ` ${path.startsWith("skills/") ? skillSentence(message) : message}`,
       );
     }),
   );
