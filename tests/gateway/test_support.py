@@ -192,7 +192,7 @@ async def test_a_skill_of_core_is_fetched_with_the_key_of_the_request(fake, kind
     [
         ("", "SKILL.md: is empty; add front matter and instructions"),
         ("Be kind.", "front matter: is missing; begin the text with a line '---'"),
-        ("---\nname: Tone\ndescription: d\n---\n", "name: cannot be 'Tone'; use lower-case"),
+        ("---\nname: Tone\ndescription: d\n---\n", "name: cannot be 'Tone'; use lowercase"),
     ],
 )
 async def test_a_skill_that_cannot_be_used_is_told_why(fake, kind, text, message):

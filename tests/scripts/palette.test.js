@@ -236,6 +236,7 @@ test("shortcuts go to the box, a new conversation and the list of shortcuts", as
   assert.deepEqual(gone, ["new"]);
   tab.press(tab.document.body, "Control+/");
   await tab.appears("dialog.shortcuts[open]");
+  assert.deepEqual([...tab.all("dialog.shortcuts [autofocus]")].map((one) => one.title), ["Close"]);
   assert.deepEqual(tab.texts("dialog.shortcuts dt").slice(0, 3), ["Send", "New line", "Prompts, skills and commands"]);
 });
 

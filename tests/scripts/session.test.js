@@ -266,6 +266,28 @@ test("a failed answer shows its reference and is retried in its place", async (t
   assert.ok(!tab.hasButton("Try again"));
 });
 
+for (const [status, thumbs] of [
+  ["failed", 0],
+  ["stopped", 2],
+]) {
+  test(`an answer that ${status === "failed" ? "failed" : "was stopped"} is repeated with one button`, async (t) => {
+    const tab = await openChat(t, { attributes: { feedback: "yes" } });
+    await ask(tab, "Break");
+    tab.socket.write("So far");
+    tab.socket.end(status);
+    await tab.appears(".answer-foot");
+
+    assert.deepEqual([tab.hasButton("Try again"), tab.hasButton("Answer again")], [true, false]);
+    assert.equal(tab.count(".thumb"), thumbs);
+
+    await ask(tab, "And now?");
+    tab.socket.end("done", { text: "Whole." });
+    await until(() => tab.count(".answer-foot"), 2);
+    assert.deepEqual([tab.hasButton("Try again"), tab.hasButton("Answer again")], [false, true]);
+    assert.equal(tab.count(".thumb"), thumbs + 2);
+  });
+}
+
 test("a retry that is refused leaves the failed attempt", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Break");

@@ -866,6 +866,20 @@ test("a new skill has no error before the user has been in its description, and 
   await tab.shows(".studio-card .studio-finding", "Error: The description is missing.", "Warning: is short");
 });
 
+test("an error about the name of a skill is a sentence at its field and in the list of issues", async (t) => {
+  const tab = await openStudio(t, { hash: "#skills" });
+  const message = "name: cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them";
+  tab.network.answer(`POST ${ADDRESS}check/`, { findings: [{ path: "skills/new-skill/SKILL.md", severity: "error", message }] });
+  await tab.click("Write a skill");
+
+  const sentence = "The name cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them.";
+  await tab.shows(".studio-card .studio-finding", `Error: ${sentence}`);
+  const box = (await tab.field("Name")).closest(".studio-field");
+  assert.equal(box.querySelectorAll(".studio-finding").length, 1);
+  await tab.click("1 error");
+  await tab.shows(".studio-issues li", `Error Skills › new-skill › SKILL.md ${sentence}`);
+});
+
 test("publishing without a release note asks for it at its field", async (t) => {
   const tab = await openStudio(t);
   stored(tab, "save");

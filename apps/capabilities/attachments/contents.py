@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
+from django.utils.translation import gettext_lazy
 from msgspec import structs
 
 from apps.agent.injection import Injection, insert_pair
@@ -184,7 +185,7 @@ def content_tool(manifest: Manifest, offer: ContentOffer) -> PreparedTool:
             TOOL_NAME,
             DESCRIPTION,
             PARAMETERS,
-            "Reading a file",
+            gettext_lazy("Reading a file"),
             "read-only",
             addresses=frozenset({URL}),
         ),

@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.injection import Injection, inject
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.tools import Invocation, ToolResult
@@ -137,7 +139,9 @@ def moment_of(state: Mapping[str, Any]) -> datetime | None:
 def prepare(manifest: Manifest) -> Open | None:
     if not any(part.name in SERVES for part in parts_in_use(manifest)):
         return None
-    declared = PlatformTool(TOOL_NAME, DESCRIPTION, PARAMETERS, "Current time", "read-only")
+    declared = PlatformTool(
+        TOOL_NAME, DESCRIPTION, PARAMETERS, gettext_lazy("Current time"), "read-only"
+    )
     tool = internal_tool(manifest, declared, tell_time)
     if manifest.features is None or manifest.features.timestamp is None:
         return open_with(tool)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal
 
 import msgspec
+from django.utils.translation import gettext_lazy
 
 from apps.agent.injection import Injection, pair
 from apps.agent.messages import ModelMessage
@@ -155,7 +156,12 @@ def new_id(messages: Sequence[ModelMessage], content: str) -> str:
 
 def prepare(manifest: Manifest) -> Open:
     declared = PlatformTool(
-        TOOL_NAME, DESCRIPTION, parameters({}), "Available files", "read-only", is_system=True
+        TOOL_NAME,
+        DESCRIPTION,
+        parameters({}),
+        gettext_lazy("Available files"),
+        "read-only",
+        is_system=True,
     )
     tool = internal_tool(manifest, declared, partial(list_available, manifest))
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.chat_context import FoundConversation
 from apps.capabilities.registry import NOTHING, Capability, Open, Opening
@@ -61,7 +63,7 @@ def prepare(manifest: Manifest) -> Open | None:
             TOOL_NAME,
             DESCRIPTION,
             PARAMETERS,
-            "Search earlier conversations",
+            gettext_lazy("Search earlier conversations"),
             "read-only",
             addresses=frozenset({QUERY}),
         ),

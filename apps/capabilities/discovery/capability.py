@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy
 
 from apps.agent.tools import Tool, Toolbox
 from apps.capabilities.discovery import chooser
@@ -49,7 +50,7 @@ def prepare(manifest: Manifest) -> Open | None:
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
     options = ToolOptions(
         read_arguments(PARAMETERS),
-        display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
+        display_of(manifest, gettext_lazy("Searching for tools:"), parameters=PARAMETERS),
         chooser.SECONDS + GRACE_SECONDS,
         is_repeatable=True,
     )

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.documents.answers import DocumentAnswers
 from apps.capabilities.documents.attached_files import SearchableFiles, attached_contexts
@@ -100,7 +102,7 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
             names.extraction,
             EXTRACTION,
             taken,
-            "Reading a document:",
+            gettext_lazy("Reading a document:"),
             "read-only",
             addresses=frozenset({FILE_URL}),
         ),
@@ -151,7 +153,7 @@ def answer_tool(
             names.answer,
             description,
             answer_parameters(names, needs_file=not searches_attached),
-            "Searching in documents:",
+            gettext_lazy("Searching in documents:"),
             "read-only",
             addresses=frozenset({FILE_URL, FILE_URLS}),
         ),

@@ -4,6 +4,8 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.tools import ToolResult
 from apps.capabilities.files.context import Arguments, FileToolContext
 from apps.capabilities.files.documents import read_lines
@@ -16,6 +18,7 @@ from apps.capabilities.files.write_tools import (
     move_file,
     write_file,
 )
+from apps.capabilities.wrappers.display import Title
 from apps.capabilities.wrappers.internal import parameters, text_parameter
 from apps.manifest.features.files import FileTool
 from apps.manifest.toolsets.parameters import (
@@ -44,7 +47,7 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    title: str
+    title: Title
     description: str
     parameters: FunctionParameters
     work: Work
@@ -77,7 +80,7 @@ OVERWRITE = flag("True to replace an existing file.")
 
 KINDS: dict[FileTool, FileToolKind] = {
     "list": FileToolKind(
-        "List files",
+        gettext_lazy("List files"),
         "Lists a folder, one line for each entry, with its size in bytes, or - for a folder.",
         taking(
             path=text_parameter(FOLDER),
@@ -86,7 +89,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         list_folder,
     ),
     "read_lines": FileToolKind(
-        "Read file lines",
+        gettext_lazy("Read file lines"),
         f"Reads lines of a file. {DOCUMENTS}",
         taking(
             path=text_parameter(ANY),
@@ -96,7 +99,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         read_lines,
     ),
     "search": FileToolKind(
-        "Search in file",
+        gettext_lazy("Search in file"),
         f"Searches a file, or all files below a folder, for a text. {DOCUMENTS}",
         taking(
             "name_filter",
@@ -119,7 +122,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         search_files,
     ),
     "find": FileToolKind(
-        "Find files",
+        gettext_lazy("Find files"),
         "Finds files by their names. In the pattern, * and ? match characters of a name, and ** "
         "matches any folders. A pattern without a slash matches the name alone.",
         taking(
@@ -132,7 +135,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         find_files,
     ),
     "write": FileToolKind(
-        "Write file",
+        gettext_lazy("Write file"),
         "Writes a text file, and the folders that it needs.",
         taking(
             path=text_parameter(OWN),
@@ -144,7 +147,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         streams="content",
     ),
     "edit": FileToolKind(
-        "Edit file",
+        gettext_lazy("Edit file"),
         "Replaces one passage in a text file.",
         taking(
             path=text_parameter(OWN),
@@ -157,16 +160,19 @@ KINDS: dict[FileTool, FileToolKind] = {
         edit_file,
     ),
     "delete": FileToolKind(
-        "Delete file", "Deletes a file.", taking(path=text_parameter(OWN)), delete_file
+        gettext_lazy("Delete file"),
+        "Deletes a file.",
+        taking(path=text_parameter(OWN)),
+        delete_file,
     ),
     "copy": FileToolKind(
-        "Copy file",
+        gettext_lazy("Copy file"),
         "Copies a file into your own folder.",
         taking(source=text_parameter(ANY), destination=text_parameter(OWN), overwrite=OVERWRITE),
         copy_file,
     ),
     "move": FileToolKind(
-        "Move file",
+        gettext_lazy("Move file"),
         "Moves or renames a file of your own folder.",
         taking(source=text_parameter(OWN), destination=text_parameter(OWN), overwrite=OVERWRITE),
         move_file,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy
 from msgspec import structs
 
 from apps.agent.tools import Invocation, ToolResult
@@ -29,7 +30,7 @@ from apps.manifest.toolsets.tools import InternalTool
 from apps.workspace.loading.shared_loads import rules_of
 
 TOOL_NAME = "internal_code_execution_python_interpreter"
-TITLE = "Calling Python Code Interpreter"
+TITLE = gettext_lazy("Calling Python Code Interpreter")
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import mcp_types as types
+from django.utils.translation import gettext_lazy
 from mcp import Client
 
 from apps.agent.injection import Injection, inject
@@ -113,7 +114,7 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
     first = offered[0].toolset
     options = ToolOptions(
         reading_arguments(),
-        display_of(first.manifest, "Read resource", parameters=PARAMETERS),
+        display_of(first.manifest, gettext_lazy("Read resource"), parameters=PARAMETERS),
         first.seconds,
         first.node.attachment,
         first.node.fallback_configuration,

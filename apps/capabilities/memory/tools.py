@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.memory.run_memories import MEMORIES, RunMemories
 from apps.capabilities.registry import Opening, PreparedTool
 from apps.capabilities.wrappers.approval import Risk
+from apps.capabilities.wrappers.display import Title
 from apps.capabilities.wrappers.internal import (
     PlatformTool,
     internal_tool,
@@ -55,26 +58,28 @@ def memory_tools(manifest: Manifest, wanted: MemoryFeature) -> tuple[PreparedToo
         make(
             ("store_memory", STORE, parameters(about, *required_of(wanted))),
             store,
-            "Remember",
+            gettext_lazy("Remember"),
         ),
         make(
             (search, SEARCH, search_parameters(limit)),
             partial(search_memories, limit),
-            "Search memories",
+            gettext_lazy("Search memories"),
             risk="read-only",
         ),
         make(
             ("update_memory", UPDATE, parameters({"id": ID, **without_defaults(about)}, "id")),
             update,
-            "Change a memory",
+            gettext_lazy("Change a memory"),
         ),
         make(
-            ("forget_memory", FORGET, parameters({"id": ID}, "id")), forget_fact, "Forget a memory"
+            ("forget_memory", FORGET, parameters({"id": ID}, "id")),
+            forget_fact,
+            gettext_lazy("Forget a memory"),
         ),
         make(
             ("delete_all_memories", DELETE_ALL, parameters({})),
             delete_all,
-            "Delete all memories",
+            gettext_lazy("Delete all memories"),
             risk="destructive",
         ),
     )
@@ -150,7 +155,7 @@ def memory_tool(
     manifest: Manifest,
     spec: tuple[str, str, FunctionParameters],
     work: Work,
-    title: str,
+    title: Title,
     *,
     risk: Risk = "changes",
 ) -> PreparedTool:

@@ -4,11 +4,14 @@ TidGi.
 
 from functools import partial
 
+from django.utils.translation import gettext_lazy
+
 from apps.capabilities.notes import read_tools, write_tools
 from apps.capabilities.notes.run_notes import Work, run_tool
 from apps.capabilities.registry import PreparedTool
 from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, installation
+from apps.capabilities.wrappers.display import Title
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     PlatformTool,
@@ -52,7 +55,7 @@ def taking(given: dict[str, Parameter], *required: str) -> FunctionParameters:
     return parameters({"workspaceName": WORKSPACE, **given}, *required)
 
 
-READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
+READING: tuple[tuple[str, str, FunctionParameters, Work, Title], ...] = (
     (
         "wiki-search",
         "Searches notes and returns them with their texts: by a filter, or by meaning. To read one "
@@ -74,7 +77,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             }
         ),
         read_tools.search,
-        "Search notes",
+        gettext_lazy("Search notes"),
     ),
     (
         "wiki-update-embeddings",
@@ -90,14 +93,14 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             }
         ),
         read_tools.update_embeddings,
-        "Update embeddings of notes",
+        gettext_lazy("Update embeddings of notes"),
     ),
     (
         "wiki-backlinks",
         "Lists the notes whose text has a link to a note.",
         taking({"title": TITLE, "limit": number("The number of notes, 1 to 200.", 20)}, "title"),
         read_tools.backlinks,
-        "Notes with a link to",
+        gettext_lazy("Notes with a link to"),
     ),
     (
         "wiki-toc",
@@ -111,7 +114,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             "rootTitle",
         ),
         read_tools.contents,
-        "Contents of",
+        gettext_lazy("Contents of"),
     ),
     (
         "wiki-recent",
@@ -125,7 +128,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             }
         ),
         read_tools.recent,
-        "Newest notes",
+        gettext_lazy("Newest notes"),
     ),
     (
         "wiki-list-tiddlers",
@@ -143,7 +146,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             }
         ),
         read_tools.list_notes,
-        "List notes",
+        gettext_lazy("List notes"),
     ),
     (
         "wiki-get-errors",
@@ -151,10 +154,10 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         "end, an invalid front matter.",
         taking({"title": TITLE}, "title"),
         read_tools.errors,
-        "Check the note",
+        gettext_lazy("Check the note"),
     ),
 )
-WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
+WRITING: tuple[tuple[str, str, FunctionParameters, Work, Title], ...] = (
     (
         "wiki-operation",
         "Changes notes. add: a new note; setText: its whole text; setFields: its tags and fields, "
@@ -176,7 +179,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             "title",
         ),
         write_tools.operate,
-        "Change notes",
+        gettext_lazy("Change notes"),
     ),
     (
         "edit-tiddler",
@@ -192,7 +195,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
             "new",
         ),
         write_tools.edit,
-        "Edit the note",
+        gettext_lazy("Edit the note"),
     ),
 )
 
@@ -211,7 +214,7 @@ def note_tool(
     description: str,
     taken: FunctionParameters,
     work: Work,
-    title: str,
+    title: Title,
     approval: ApprovalRules | None = None,
     *,
     risk: Risk = "changes",

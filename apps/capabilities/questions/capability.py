@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.ledger import InteractionRequest
 from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.questions.answers import (
@@ -83,7 +85,7 @@ def prepare(manifest: Manifest) -> Open | None:
             TOOL_NAME,
             DESCRIPTION,
             PARAMETERS,
-            "Question",
+            gettext_lazy("Question"),
             "read-only",
             addresses=frozenset({QUESTION, OPTIONS}),
             is_system=True,  # Users see the card, and then their answer.

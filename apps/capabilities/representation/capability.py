@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Key, Open, Opening
@@ -57,7 +59,7 @@ def prepare(manifest: Manifest) -> Open | None:
         TOOL_NAME,
         DESCRIPTION,
         PARAMETERS,
-        "Add attachment",
+        gettext_lazy("Add attachment"),
         "read-only",
         addresses=frozenset({URL, TITLE}),
     )

@@ -9,6 +9,7 @@ from typing import Any
 from channels.db import database_sync_to_async
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from apps.agent.events import TextDelta
 from apps.agent.tools import Invocation, ToolResult
@@ -141,7 +142,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 ALARM,
                 SET_ALARM,
                 ALARM_PARAMETERS,
-                "Alarm",
+                gettext_lazy("Alarm"),
                 "changes",
                 addresses=frozenset({WAKE_AT, "reminderMessage"}),
             ),
@@ -152,7 +153,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 "schedule-task",
                 ADD,
                 parameters(ABOUT, "kind", "message"),
-                "Schedule",
+                gettext_lazy("Schedule"),
                 "changes",
                 addresses=about,
             ),
@@ -160,7 +161,11 @@ def prepare(manifest: Manifest) -> Open | None:
         ),
         make(
             PlatformTool(
-                "list-schedules", LIST, parameters({}), "Look at the schedules", "read-only"
+                "list-schedules",
+                LIST,
+                parameters({}),
+                gettext_lazy("Look at the schedules"),
+                "read-only",
             ),
             partial(run_tool, list_all),
         ),
@@ -169,7 +174,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 "update-schedule",
                 UPDATE,
                 parameters({"taskId": TASK_ID, **ABOUT}, "taskId"),
-                "Change a schedule",
+                gettext_lazy("Change a schedule"),
                 "changes",
                 addresses=about,
             ),
@@ -180,7 +185,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 "edit-heartbeat",
                 HEARTBEAT,
                 BEAT_PARAMETERS,
-                "Heartbeat",
+                gettext_lazy("Heartbeat"),
                 "changes",
                 addresses=about,
             ),
@@ -191,7 +196,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 "remove-schedule",
                 REMOVE,
                 parameters({"taskId": TASK_ID}, "taskId"),
-                "Remove a schedule",
+                gettext_lazy("Remove a schedule"),
                 "changes",
             ),
             partial(run_tool, remove),

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.tools import Invocation, ToolResult, ToolSpec
 from apps.capabilities.registry import Key, Opening, PreparedTool
 from apps.capabilities.skills.collection import TOOL_NAME, Skill, SkillCollection
@@ -49,7 +51,7 @@ def read_tool(manifest: Manifest) -> PreparedTool:
             TOOL_NAME,
             DESCRIPTION,
             PARAMETERS,
-            "Reading Skill:",
+            gettext_lazy("Reading Skill:"),
             "read-only",
             addresses=frozenset({NAME, PATH}),
         ),

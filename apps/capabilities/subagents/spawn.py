@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy
 
 from apps.agent.events import SubagentEnded, SubagentStarted, SubagentStatus
 from apps.agent.ledger import whole_key
@@ -135,7 +136,7 @@ class SubagentSpawner:
                 TOOL_NAME,
                 description,
                 task_parameters(tuple(agents)),
-                "Helper:",
+                gettext_lazy("Sub-agent:"),
                 "read-only",  # The sub-agent's own steps are recorded.
             ),
             work,

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from apps.capabilities.subagents.types import OfferedTypes, SubagentType
 from apps.capabilities.wrappers.arguments import Arguments
 from apps.capabilities.wrappers.display import Display, stage_level, visibility
@@ -19,7 +21,7 @@ from apps.json_schemas.checks import SchemaCheck
 from apps.manifest.manifest import Manifest
 
 TOOL_NAME = "internal_task"
-STAGE = "Subagent"
+STAGE = gettext_lazy("Subagent")
 DESCRIPTION_CHARACTERS = 300
 NAME_CHARACTERS = 60
 

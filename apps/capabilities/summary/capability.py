@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.messages import ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Open, Opening
@@ -31,7 +33,7 @@ def prepare(manifest: Manifest) -> Open | None:
         TOOL_NAME,
         DESCRIPTION,
         PARAMETERS,
-        "Answer",
+        gettext_lazy("Answer"),
         "read-only",
         is_system=True,  # No stage at the default level, because the answer shows the same text.
     )

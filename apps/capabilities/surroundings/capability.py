@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 
 from channels.db import database_sync_to_async
+from django.utils.translation import gettext_lazy
 
 from apps.accounts.team_members import describe_team
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Capability, Contribution, Open, Opening, Work
+from apps.capabilities.wrappers.display import Title
 from apps.capabilities.wrappers.internal import (
     PlatformTool,
     internal_tool,
@@ -64,10 +66,10 @@ async def list_places(opening: Opening, invocation: Invocation) -> ToolResult:
     return plain_result(invocation, json.dumps(places, ensure_ascii=False, indent=2))
 
 
-TOOLS: Mapping[str, tuple[str, Work, str]] = {
-    INSPECT_TEAM: (TEAM_DESCRIPTION, inspect_team, "Look at the team"),
-    LIST_PLACES: (PLACES_DESCRIPTION, list_places, "List the places"),
-    LIST_MODULES: (PLACES_DESCRIPTION, list_places, "List the places"),
+TOOLS: Mapping[str, tuple[str, Work, Title]] = {
+    INSPECT_TEAM: (TEAM_DESCRIPTION, inspect_team, gettext_lazy("Look at the team")),
+    LIST_PLACES: (PLACES_DESCRIPTION, list_places, gettext_lazy("List the places")),
+    LIST_MODULES: (PLACES_DESCRIPTION, list_places, gettext_lazy("List the places")),
 }
 """Maps tool names to a description for the model, a function, and a title for users."""
 

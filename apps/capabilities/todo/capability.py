@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
+from django.utils.translation import gettext_lazy
+
 from apps.agent.events import TodoChanged
 from apps.agent.messages import ModelMessage
 from apps.agent.surrogates import well_formed
@@ -58,7 +60,9 @@ def prepare(manifest: Manifest) -> Open | None:
     if wanted is None or not wanted.enabled:
         return None
     # Writing the same list twice changes nothing.
-    declared = PlatformTool(TOOL_NAME, DESCRIPTION, PARAMETERS, "To-do list", "read-only")
+    declared = PlatformTool(
+        TOOL_NAME, DESCRIPTION, PARAMETERS, gettext_lazy("To-do list"), "read-only"
+    )
     tool = internal_tool(manifest, declared, manage)
 
     def open_todo(opening: Opening) -> AbstractAsyncContextManager[Contribution]:

@@ -1,6 +1,7 @@
 """Defines the tool that reads web pages, for applications that may fetch external URLs."""
 
 from django.conf import settings
+from django.utils.translation import gettext_lazy
 
 from apps.capabilities.registry import Capability, Open
 from apps.capabilities.web.fetch import SAVE_PATH, URL, Fetch
@@ -56,7 +57,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 TOOL_NAME,
                 DESCRIPTION,
                 PARAMETERS,
-                "Fetch from the Web",
+                gettext_lazy("Fetch from the Web"),
                 "read-only",
                 addresses=frozenset({URL, SAVE_PATH}),
             ),

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.conf import settings
+from django.utils import translation
+from django.utils.functional import Promise
 
+from apps.accounts.languages import accepted_language
 from apps.agent.stages import FENCE
 from apps.capabilities.wrappers.value_texts import (
     VALUE_CHARACTERS,
@@ -22,6 +25,10 @@ from apps.manifest.toolsets.parameters import FunctionParameters, ParameterStage
 from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 from apps.manifest.toolsets.tools import ToolDisplay, ToolStage
 
+Title = Localized | Promise
+"""A tool's title. Built-in tools have titles that gettext translates, and other tools have titles
+from the manifest.
+"""
 Visibility = Literal["never", "failures", "always"]
 
 HEADING = "> #### Request:\n\r"
@@ -34,7 +41,7 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 class Display:
     """The options for showing a tool's calls in stages."""
 
-    name: Localized
+    name: Title
     """The title, unless `stage` sets one."""
     visibility: Visibility = "always"
     stage: ToolStage | None = None
@@ -44,7 +51,9 @@ class Display:
     def title(self, arguments: Mapping[str, Any], locale: str) -> str:
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         title = (
-            fill_template(configured, arguments) if configured else localize_text(self.name, locale)
+            fill_template(configured, arguments)
+            if configured
+            else translate_title(self.name, locale)
         )
         for name, shown in self.parameters.items():
             if shown.show_value_in_stage_title and arguments.get(name) is not None:
@@ -62,7 +71,7 @@ class Display:
         """Return the part of the title that does not depend on arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
-            return localize_text(self.name, locale)
+            return translate_title(self.name, locale)
         first = _placeholder.search(configured)
         return configured[: first.start()] if first is not None else configured
 
@@ -104,6 +113,13 @@ def label(name: str, shown: ParameterStage) -> str:
 PLAIN = ParameterStage()
 
 
+def translate_title(title: Title, locale: str) -> str:
+    if not isinstance(title, Promise):
+        return localize_text(title, locale)
+    with translation.override(accepted_language(locale)):
+        return str(title)
+
+
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
     """Return the title of a tool, prefixed with its toolset's name. If the toolset has no name,
     return `otherwise`.
@@ -117,7 +133,7 @@ def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
 
 def display_of(
     manifest: Manifest,
-    name: Localized,
+    name: Title,
     *,
     tool: ToolDisplay | None = None,
     parameters: FunctionParameters | RestFunctionParameters | None = None,

@@ -12,9 +12,8 @@ from apps.capabilities.wrappers.approval import Risk
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, approval_rules
 from apps.capabilities.wrappers.arguments import read_arguments
 from apps.capabilities.wrappers.composition import ToolOptions, prepared_tool
-from apps.capabilities.wrappers.display import display_of
+from apps.capabilities.wrappers.display import Title, display_of
 from apps.manifest.manifest import Manifest
-from apps.manifest.names import Localized
 from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.manifest.toolsets.parameters import (
     FunctionParameters,
@@ -45,7 +44,7 @@ class PlatformTool:
     name: str
     description: str
     parameters: FunctionParameters
-    title: Localized
+    title: Title
     risk: Risk
     """A `read-only` tool can be repeated and needs no approval."""
     addresses: frozenset[str] = frozenset()

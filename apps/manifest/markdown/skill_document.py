@@ -118,7 +118,7 @@ def name_problem(name: str) -> str:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):
         return ""
-    return f"cannot be {name!r}; use lower-case letters a-z, digits and single hyphens between them"
+    return f"cannot be {name!r}; use lowercase letters a-z, digits and single hyphens between them"
 
 
 def description_problem(text: str) -> str:

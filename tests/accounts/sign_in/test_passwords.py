@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from allauth.account.models import EmailAddress
+from allauth.account.models import EmailAddress, EmailConfirmationHMAC
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core import mail
 from django.template.loader import render_to_string
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +81,8 @@ def test_a_password_is_reset_once_by_a_link_in_a_message(grace, with_mail):
     assert reset_by(link).status_code == 302
 
     assert (sign_in(OLD), sign_in(NEW)) == (200, 302)
-    assert "Invalid link" in Client().get(link, follow=True).text
+    used = Client().get(link, follow=True).text
+    assert "This link is invalid, was already used or has expired." in used
 
 
 def test_the_pages_of_a_reset_say_what_comes_next(with_mail):
@@ -204,3 +208,87 @@ def test_pages_about_the_confirmation_of_an_address_name_who_helps(rf, grace, pa
     assert "Confirm your email address" in shown
     assert "ask an administrator" in shown
     assert "contact us" not in shown
+
+
+FRAME = 'id="sidebar"'
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "cancelled/",
+        "confirm-email/",
+        "confirm-email/no:such:key/",
+        "password/reset/",
+        "password/reset/done/",
+        "password/reset/key/1-none/",
+        "password/reset/key/done/",
+    ],
+)
+def test_pages_for_everyone_show_the_rail_to_signed_in_users_only(client_of_grace, with_mail, page):
+    seen = [one.get(f"/accounts/{page}") for one in (client_of_grace, Client())]
+
+    assert [(answer.status_code, FRAME in answer.text) for answer in seen] == [
+        (200, True),
+        (200, False),
+    ]
+    assert ["Back to your account" in answer.text for answer in seen] == [True, False]
+
+
+def test_the_page_that_asks_for_the_password_again_shows_the_rail(client_of_grace):
+    page = client_of_grace.get("/accounts/reauthenticate/").text
+
+    assert FRAME in page
+    assert "<h1>Confirm that it’s you</h1>" in page
+
+
+def test_a_link_confirms_an_address_after_a_page_that_names_the_account(grace, with_mail):
+    address = EmailAddress.objects.create(user=grace, email="new@example.org")
+    page = f"/accounts/confirm-email/{EmailConfirmationHMAC(address).key}/"
+
+    shown = Client().get(page).text
+    Client().post(page)
+
+    address.refresh_from_db()
+    named = "<strong>new@example.org</strong> is the email address of the account <bdi>grace</bdi>."
+    assert (named in shown, address.verified) == (True, True)
+
+
+def test_a_link_for_the_address_of_another_account_confirms_nothing(grace, with_mail):
+    other = User.objects.create_user("other")
+    address = EmailAddress.objects.create(user=other, email=ADDRESS)
+    EmailAddress.objects.create(user=grace, email=ADDRESS, verified=True, primary=True)
+
+    shown = Client().get(f"/accounts/confirm-email/{EmailConfirmationHMAC(address).key}/").text
+
+    assert f"<strong>{ADDRESS}</strong> is already the email address of another account." in shown
+    assert '<button class="button primary">' not in shown
+
+
+def views(patterns: Any) -> Iterator[Any]:
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            yield from views(pattern.url_patterns)
+        else:
+            yield getattr(pattern.callback, "view_class", None)
+
+
+def test_no_page_has_a_template_of_the_library():
+    """The first pattern of a path answers, so later ones of allauth are unused."""
+    unused = {
+        "account/confirm_login_code.html",  # There is no sign-in with codes.
+        "account/login.html",
+        "account/logout.html",
+        "mfa/index.html",
+        "mfa/webauthn/authenticator_list.html",
+    }
+    names = {
+        str(getattr(view, "template_name", ""))
+        for view in views(get_resolver().url_patterns)
+        if view is not None and view.__module__.startswith("allauth.")
+    }
+    ours = settings.BASE_DIR / "templates"
+
+    pages = {name for name in names if name.endswith(".html")}
+
+    assert {name for name in pages if not (ours / name).exists()} == unused

@@ -64,7 +64,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
     answer = page.get_by_label("Answer of the draft")
     expect(answer).to_contain_text("model call")
     expect(answer).to_contain_text("built-in demo model")
-    answer.get_by_text("Sent to").click()
+    answer.get_by_text("Request to").click()
     answer.get_by_text("Prompt:").first.click()
     expect(answer).to_contain_text("You help the desk of Depot North.")
     assert barriers(page) == []

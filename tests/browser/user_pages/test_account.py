@@ -94,11 +94,11 @@ def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_
     page.get_by_role("link", name="Set up an authenticator app").click()
     assert barriers(page) == []
     enter_password(page)
-    secret = page.get_by_label("Authenticator secret").input_value()
+    secret = page.get_by_label("Setup key").input_value()
     assert page.locator("img[src^='data:image/svg+xml']").count() == 1
     assert barriers(page) == []
     page.get_by_label("Authenticator code").fill(code_of(secret))
-    page.get_by_role("button", name="Activate").click()
+    page.get_by_role("button", name="Set up").click()
     expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
     codes = page.locator(".recovery-codes li").all_inner_texts()
     assert len(codes) == 10

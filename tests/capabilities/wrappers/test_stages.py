@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.utils.translation import gettext_lazy
 
 from apps.agent.answers.tool_calls import GrowingCall
 from apps.agent.events import Event, StageClosed, StageDelta, StageOpened, StageRenamed, TextDelta
@@ -224,6 +225,22 @@ async def test_the_title_is_in_the_language_of_the_caller():
 
     assert seen[0] == StageOpened("call-1", "Pakete")
     assert stage_text(seen) == "> #### Request:\n\r"
+
+
+@pytest.mark.parametrize(
+    ("locale", "title"),
+    [
+        ("de-AT", "Aufgabenliste Einkauf"),
+        ("fr", "To-do list Einkauf"),
+        ("", "To-do list Einkauf"),
+    ],
+)
+def test_the_title_of_a_built_in_tool_is_translated_for_the_caller(locale, title):
+    shown = {"text": ParameterStage(show_value_in_stage_title=True)}
+    display = Display(gettext_lazy("To-do list"), parameters=shown)
+
+    assert display.title({"text": "Einkauf"}, locale) == title
+    assert display.beginning(locale) == title.removesuffix(" Einkauf")
 
 
 async def streamed(

@@ -68,7 +68,7 @@ def test_what_is_wrong_is_told_with_file_and_key_and_the_skill_is_left_out(tmp_p
         "large: much.md: is 262,145 bytes; the limit is 262,144",
         "long: SKILL.md: is 262,145 bytes; the limit is 262,144",
         (
-            "odd: SKILL.md: name: cannot be 'Odd'; use lower-case letters a-z, digits and single "
+            "odd: SKILL.md: name: cannot be 'Odd'; use lowercase letters a-z, digits and single "
             "hyphens between them"
         ),
         "odd: SKILL.md: description: is missing; write 'description: …' in the front matter",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import translation
 
 from apps.accounts.caller import caller_in
 from apps.chat.account import consents
@@ -53,3 +54,15 @@ def test_decisions_are_listed_by_the_titles_of_their_tools(ada: User):
     assert '<h3 dir="auto">List files</h3>' in page
     assert '<h3 dir="auto">All tools</h3>' in page
     assert "for List files in Demo" in page
+
+
+def test_built_in_tools_are_listed_in_the_language_of_the_page(ada: User, monkeypatch: Any):
+    row = make_application(title="Demo", is_shared=True)
+    monkeypatch.setattr(
+        consents, "tools_called", lambda bucket: {row.pk: ["manage-todo", "Weather_now"]}
+    )
+
+    with translation.override("de"):
+        tools = consents.choices(caller_in(ada.pk))[0]["tools"]
+
+    assert tools == [("manage-todo", "Aufgabenliste"), ("Weather_now", "Weather now")]

@@ -161,7 +161,7 @@ def test_a_text_of_no_bearable_size_is_refused(text, message):
     assert problems_of(text) == {"SKILL.md": message}
 
 
-LETTERS = "use lower-case letters a-z, digits and single hyphens between them"
+LETTERS = "use lowercase letters a-z, digits and single hyphens between them"
 
 
 @proves("15")

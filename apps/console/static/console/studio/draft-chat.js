@@ -301,7 +301,7 @@ class Answer {
     this.sent = element(
       "details",
       { class: "studio-fold" },
-      element("summary", {}, "Sent to ", name, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
+      element("summary", {}, "Request to ", name, element("span", { class: "studio-quiet" }, ` about ${plural(tokens, "token")}`)),
       ...parts,
     );
     this.steps.append(this.sent);

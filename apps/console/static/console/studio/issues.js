@@ -2,6 +2,7 @@
 
 import { element } from "./elements.js";
 import { sectionOf } from "./sections.js";
+import { skillSentence } from "./skill-editor.js";
 
 /**
  * @import { Store } from "./store.js"
@@ -23,7 +24,7 @@ export const issueList = (store, goTo) =>
         { class: `studio-${severity}` },
         element("strong", {}, severity === "error" ? "Error " : "Warning "),
         element("a", { href: `#${sectionOf(store, path).id}`, title: path || "$", onclick: follow }, label),
-        ` ${message}`,
+        ` ${path.startsWith("skills/") ? skillSentence(message) : message}`,
       );
     }),
   );

@@ -14,8 +14,8 @@ import { readSkill, writeSkill } from "./skill-text.js";
  */
 
 const FILE = "SKILL.md";
-/** The start of messages about the description. */
-const DESCRIPTION = "description: ";
+/** The start of a message about a field of the front matter. */
+const FIELD = /^(name|description|front matter): /;
 
 /** @param {string} name @returns {Texts} */
 export const newSkill = (name) => ({ [FILE]: writeSkill({ name, description: "", rest: [], body: "" }) });
@@ -76,26 +76,38 @@ function* fields(store, place, skill, write, rename) {
   };
   const name = element("input", { value: skill.name, autocomplete: "off", spellcheck: false, maxLength: 64 });
   name.addEventListener("change", () => rename(name, skill));
-  yield field(store, { label: "Name", control: name, findingsPath: "", help: "Lowercase letters, digits and hyphens, such as tone-of-voice." });
+  const findingsPath = `${place}/${FILE}`;
+  /** @param {Finding[]} found @param {string} key */
+  const about = (found, key) => found.filter((one) => fieldOf(one) === key).map(asSentence);
+  yield field(store, {
+    label: "Name",
+    control: name,
+    findingsPath,
+    shown: (found) => about(found, "name"),
+    help: "Lowercase letters, digits and hyphens, such as tone-of-voice.",
+  });
   const description = bound("description", { rows: 2, maxLength: 1024 });
   // A new skill has no description yet, which is not an error before the user has been in the field.
   let isTouched = Boolean(skill.description);
   for (const event of ["input", "blur"]) description.addEventListener(event, () => (isTouched = true));
-  const findingsPath = `${place}/${FILE}`;
   yield field(store, {
     label: "Description, and when to read it",
     control: description,
     findingsPath,
-    shown: (found) => (isTouched ? found.filter(isOfDescription).map((one) => ({ ...one, message: descriptionProblem(one.message) })) : []),
+    shown: (found) => (isTouched ? about(found, "description") : []),
   });
-  yield field(store, { label: "Instructions", path: findingsPath, shown: (found) => found.filter((one) => !isOfDescription(one)), control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
+  yield field(store, { label: "Instructions", path: findingsPath, shown: (found) => found.filter((one) => !["name", "description"].includes(fieldOf(one))).map(asSentence), control: bound("body", { rows: 8, placeholder: "Write short sentences …" }), help: "Markdown. The model reads them when a task needs the skill." });
 }
 
 /** @param {Finding} finding */
-const isOfDescription = ({ message }) => message.startsWith(DESCRIPTION);
+const fieldOf = ({ message }) => FIELD.exec(message)?.[1] ?? "";
 
-/** The problem without the name of the field and without the syntax of the file. @param {string} message */
-const descriptionProblem = (message) => `The description ${message.slice(DESCRIPTION.length).replace(/; write '.*/, "")}.`.replace(/\.\.$/, ".");
+/** @param {Finding} finding @returns {Finding} */
+const asSentence = (finding) => ({ ...finding, message: skillSentence(finding.message) });
+
+/** A message about a field of a skill as a sentence, without the syntax of the file. @param {string} message */
+export const skillSentence = (message) =>
+  FIELD.test(message) ? `${message.replace(FIELD, "The $1 ").replace(/; write '.*/, "").replace(/\.$/, "")}.` : message;
 
 /** @param {Store} store @param {string} place @param {string} text @param {(text: string) => void} write */
 function asWhole(store, place, text, write) {

@@ -121,7 +121,7 @@ export class ChatAnswer extends LitElement {
       ${this.goesOn
         ? nothing
         : html`<answer-foot .answer=${answer} .version=${answer.version} .earlier=${this.earlier} .asked=${this.asked}
-            .branch=${this.branch} .changeable=${this.changeable}></answer-foot>`}`;
+            .branch=${this.branch} .changeable=${this.changeable} .offersRetry=${this.#canRetry(answer)}></answer-foot>`}`;
   }
 
   /** @param {Answer} answer */
@@ -129,7 +129,7 @@ export class ChatAnswer extends LitElement {
     if (answer.message?.finish_reason !== "length") return emptyNotice(answer);
     return html`<div class="stopped">
       <p class="notice">${icon("triangle-alert")}${gettext("The answer reached the model’s length limit.")}</p>
-      ${this.#askButton(gettext("Continue"), { continues: answer.message.id })}
+      ${this.isLast && this.changeable ? this.#askButton(gettext("Continue"), { continues: answer.message.id }) : nothing}
     </div>`;
   }
 
@@ -138,17 +138,23 @@ export class ChatAnswer extends LitElement {
     const words = textOf(answer).trim() ? gettext("The answer is incomplete.") : gettext("No answer was written.");
     return html`<div class="stopped">
       <p class="notice">${icon("circle-alert")}<span><strong>${gettext("Stopped.")}</strong> ${words}</span></p>
-      ${this.#retryButton()}
+      ${this.#retryButton(answer)}
     </div>`;
   }
 
-  #retryButton() {
-    return this.asked && !this.asked.sending ? this.#askButton(gettext("Try again"), { again: this.asked.id }) : nothing;
+  /** @param {Answer} answer */
+  #retryButton(answer) {
+    return this.asked && this.#canRetry(answer) ? this.#askButton(gettext("Try again"), { again: this.asked.id }) : nothing;
+  }
+
+  /** @param {Answer} answer @returns {boolean} true if the user can try it again */
+  #canRetry({ status }) {
+    const isIncomplete = status === "failed" || status === "stopped";
+    return isIncomplete && this.isLast && this.changeable && this.asked !== undefined && !this.asked.sending;
   }
 
   /** @param {string} words @param {import("../session/session.js").Branching} detail */
   #askButton(words, detail) {
-    if (!this.isLast || !this.changeable) return nothing;
     const ask = () => this.dispatchEvent(new CustomEvent("branch-ask", { bubbles: true, detail }));
     return html`<button type="button" class="button" @click=${ask}>${icon("refresh-cw")}${words}</button>`;
   }
@@ -163,7 +169,7 @@ export class ChatAnswer extends LitElement {
         ${error?.reference
           ? html`<p class="failure-reference">${gettext("Reference:")} <code>${error.reference}</code></p>`
           : nothing}
-        ${this.#retryButton()}
+        ${this.#retryButton(answer)}
       </div>
     </div>`;
   }

@@ -34,6 +34,7 @@ export class AnswerFoot extends LitElement {
     asked: { attribute: false },
     branch: { attribute: false },
     changeable: { attribute: false },
+    offersRetry: { attribute: false },
     copied: { state: true },
     reading: { state: true },
   };
@@ -51,6 +52,8 @@ export class AnswerFoot extends LitElement {
     this.branch = undefined;
     /** True if the conversation can be changed now. */
     this.changeable = false;
+    /** True if the answer has a “Try again” button, which replaces “Answer again”. */
+    this.offersRetry = false;
     this.copied = false;
     this.reading = false;
   }
@@ -79,7 +82,7 @@ export class AnswerFoot extends LitElement {
       <action-row .label=${gettext("Answer actions")} .actions=${this.#actions()}></action-row>
       <row-menu @chosen=${(/** @type {CustomEvent<string>} */ { detail }) => this.#choose(detail)}></row-menu>
       <span class="visually-hidden" aria-live="polite">${this.copied ? gettext("Copied") : ""}</span>
-      ${feedbackOn(answer.message?.id)} ${figureLine(answer)}
+      ${answer.status === "failed" ? nothing : feedbackOn(answer.message?.id)} ${figureLine(answer)}
     </div>`;
   }
 
@@ -96,7 +99,8 @@ export class AnswerFoot extends LitElement {
         label: gettext("Copy as Markdown"),
         run: () => this.#copy(this.#text()),
       },
-      this.#changes !== "" && {
+      this.#changes !== "" &&
+        !this.offersRetry && {
         name: "again",
         icon: "refresh-cw",
         label: gettext("Answer again"),

@@ -61,8 +61,8 @@ export class ShortcutList extends LitElement {
     if (!this.isOpen) return nothing;
     return html`<dialog class="shortcuts" aria-labelledby="shortcuts-heading" @close=${() => (this.isOpen = false)}>
       <div class="files-head">
-        <h2 id="shortcuts-heading" tabindex="-1" autofocus>${gettext("Keyboard shortcuts")}</h2>
-        <button type="button" class="quiet" title=${gettext("Close")} @click=${() => this.querySelector("dialog")?.close()}>
+        <h2 id="shortcuts-heading">${gettext("Keyboard shortcuts")}</h2>
+        <button type="button" class="quiet" title=${gettext("Close")} autofocus @click=${() => this.querySelector("dialog")?.close()}>
           ${icon("x")}<span class="visually-hidden">${gettext("Close")}</span>
         </button>
       </div>
