@@ -3,8 +3,6 @@
 import re
 from types import MappingProxyType
 
-from django.utils.translation import gettext
-
 from apps.errors import gettext_noop
 
 TITLES = MappingProxyType(
@@ -67,12 +65,10 @@ _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
 def tool_title(name: str) -> str:
-    """Return a title for a tool, such as "Weather now" for `Weather_now`. The titles of built-in
-    tools are in the active language.
+    """Return a title in English for a tool, such as "Weather now" for `Weather_now`. The titles of
+    built-in tools have translations.
     """
-    if title := TITLES.get(name):
-        return gettext(title)
-    return in_words(_origin.sub("", name, count=1))
+    return TITLES.get(name) or in_words(_origin.sub("", name, count=1))
 
 
 def in_words(name: str) -> str:

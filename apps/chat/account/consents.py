@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -77,7 +78,8 @@ def choices(caller: Caller) -> list[dict[str, Any]]:
 
 def titled(tools: Iterable[str]) -> list[tuple[str, str]]:
     """Return the names of the tools with their titles, sorted by title."""
-    return sorted(((name, tool_title(name)) for name in tools), key=lambda tool: tool[1].casefold())
+    titles = ((name, gettext(tool_title(name))) for name in tools)
+    return sorted(titles, key=lambda tool: tool[1].casefold())
 
 
 def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str, Any]]:
@@ -89,7 +91,7 @@ def describe_consents(caller: Caller, consents: list[Consent]) -> list[dict[str,
     return [
         {
             "consent": consent,
-            "tool": tool_title(consent.tool) if consent.tool != ALL_TOOLS else "",
+            "tool": gettext(tool_title(consent.tool)) if consent.tool != ALL_TOOLS else "",
             "application": consent.application,
             "conversation": conversations.get(consent.stream) if consent.stream else None,
         }
