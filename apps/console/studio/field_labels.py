@@ -25,7 +25,7 @@ Part = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class StudioSection:
     """A section of the studio."""
 
     title: str
@@ -34,11 +34,11 @@ class Section:
 
 
 SECTIONS = {
-    "instructions": Section(
+    "instructions": StudioSection(
         "Instructions", ("orchestrator.system_prompt", "(title)", "(description)", "(icon)")
     ),
-    "model": Section("Model", ("orchestrator.deployment",)),
-    "tools": Section(
+    "model": StudioSection("Model", ("orchestrator.deployment",)),
+    "tools": StudioSection(
         "Tools",
         (
             "tool_sets",
@@ -54,12 +54,12 @@ SECTIONS = {
             "features.summary",
         ),
     ),
-    "files": Section(
+    "files": StudioSection(
         "Files and contexts", ("contexts", "features.documents", "features.dial_files")
     ),
-    "skills": Section("Skills", ("skills",)),
-    "starters": Section("Starters", ("conversation_starters", "starters")),
-    "behaviour": Section(
+    "skills": StudioSection("Skills", ("skills",)),
+    "starters": StudioSection("Starters", ("conversation_starters", "starters")),
+    "behaviour": StudioSection(
         "Behavior",
         (
             "features",
@@ -69,9 +69,9 @@ SECTIONS = {
             "hooks",
         ),
     ),
-    "general": Section("General"),
-    "access": Section("Access"),
-    "limits": Section(
+    "general": StudioSection("General"),
+    "access": StudioSection("Access"),
+    "limits": StudioSection(
         "Limits",
         (
             "orchestrator.max_iterations",
@@ -82,13 +82,13 @@ SECTIONS = {
             "features.file_loading",
         ),
     ),
-    "versions": Section("Versions"),
-    "cases": Section("Test cases"),
-    "runs": Section("Runs"),
-    "usage": Section("Usage"),
-    "connect": Section("Connect"),
-    "all-fields": Section("All fields", ()),
-    "text": Section("Text", ()),
+    "versions": StudioSection("Versions"),
+    "cases": StudioSection("Test cases"),
+    "runs": StudioSection("Runs"),
+    "usage": StudioSection("Usage"),
+    "connect": StudioSection("Connect"),
+    "all-fields": StudioSection("All fields", ()),
+    "text": StudioSection("Text", ()),
 }
 """The studio's sections by the ID in their URL. A field belongs to the section with the longest
 path, or else to *All fields*.
@@ -330,7 +330,7 @@ def manifest_steps(parts: Sequence[Part], items: Sequence[Any]) -> list[str]:
     return with_words([*steps, label] if label else steps, parts[known:])
 
 
-def section_of(path: str) -> Section | None:
+def section_of(path: str) -> StudioSection | None:
     """Return the section with a field, or None if only *All fields* has it."""
     found = [
         (len(start), one)
