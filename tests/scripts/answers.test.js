@@ -39,6 +39,16 @@ test("an answer that another process continues shows it and repeats nothing", as
   await tab.shows("chat-answer .notice", "This answer continued after an interruption.");
 });
 
+test("thoughts that ended say how long they took, if the page is told", async (t) => {
+  const tab = await openChat(t);
+  await ask(tab, "Think");
+
+  tab.socket.step("Thinking", { stage: "1", seconds: 3.6 });
+  tab.socket.step("Thinking", { stage: "2", seconds: null });
+
+  await tab.shows(".step-title", "Thought for 3.6 s", "Thoughts");
+});
+
 test("anchors become numbers that link to their sources", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Cite");

@@ -75,9 +75,9 @@ function foldedStep(step, words, redraw) {
 function line({ title, state, seconds, text }, isExpired, approval) {
   const { symbol, words } = STATES[state];
   if (title === THINKING && state === "running") return thinking(text);
-  if (title === THINKING && state === "done" && seconds !== null) {
-    return html`<span class="step-mark">${icon("brain")}</span>
-      <span class="step-title">${gettext("Thought for {time}", { time: secondsText(seconds) })}</span>`;
+  if (title === THINKING && state === "done") {
+    const thought = seconds === null ? gettext("Thoughts") : gettext("Thought for {time}", { time: secondsText(seconds) });
+    return html`<span class="step-mark">${icon("brain")}</span><span class="step-title">${thought}</span>`;
   }
   return html`<span class="step-mark">${icon(symbol)}</span>
     <span class="step-title" dir="auto">${title}</span>
