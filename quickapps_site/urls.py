@@ -2,13 +2,12 @@
 
 from allauth.account import views as account
 from django.contrib import admin
-from django.contrib.auth import views as auth
 from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import RedirectView
 
 from apps.accounts.sign_in.address_pages import with_mail
-from apps.accounts.sign_in.page import SignInView, sign_in_to_admin
+from apps.accounts.sign_in.page import SignInView, SignOutView, sign_in_to_admin
 from apps.accounts.sign_up.setup_page import setup
 from apps.accounts.sign_up.views import SignUpView, follow_invitation, show_waiting
 from apps.doors.json_views import nowhere
@@ -27,7 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "accounts/login/", SignInView.as_view(), name="account_login"
     ),  # The name of the page in allauth.
-    path("accounts/logout/", auth.LogoutView.as_view(), name="logout"),
+    path("accounts/logout/", SignOutView.as_view(), name="logout"),
     path("accounts/signup/", SignUpView.as_view(), name="account_signup"),
     path("accounts/signup/waiting/", show_waiting, name="sign-up-waiting"),
     path("accounts/invitation/<str:token>/", follow_invitation, name="invitation"),

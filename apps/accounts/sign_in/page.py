@@ -11,8 +11,10 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.forms import UsernameField
 from django.contrib.auth.models import User
+from django.contrib.auth.views import LogoutView
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext
 
@@ -97,3 +99,14 @@ def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(index)
     wanted = urlencode({"next": request.GET.get("next") or index})
     return HttpResponseRedirect(f"{reverse('login')}?{wanted}", preserve_request=is_form)
+
+
+class SignOutView(LogoutView):
+    """Signs the user out. A GET request, such as from a bookmark, shows a button for that."""
+
+    http_method_names = ("get", "head", "post", "options")
+
+    def get(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return redirect("login")
+        return render(request, "account/logout.html")

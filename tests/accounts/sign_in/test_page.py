@@ -336,16 +336,6 @@ def test_a_session_of_before_goes_on(grace):
     assert "grace" in client.get("/").text
 
 
-def test_signing_out_is_no_link(grace):
-    client = Client()
-    client.force_login(grace)
-
-    assert client.get("/accounts/logout/").status_code == 405
-    answer = client.post("/accounts/logout/")
-    assert (answer.status_code, answer["Location"]) == (302, "/")
-    assert SESSION_KEY not in client.session
-
-
 @pytest.mark.parametrize("path", ["login/code/", "phone/change/", "signup/passkey/"])
 def test_what_is_not_used_of_allauth_has_no_address(admin_client, path):
     assert admin_client.get(f"/accounts/{path}").status_code == 404
@@ -398,3 +388,26 @@ def test_who_asks_for_json_gets_the_page_too(grace):
 def test_who_has_no_network_address_signs_in_too(grace, address):
     assert post("grace", RIGHT, address).status_code == 302
     assert [row.ip for row in UserSession.objects.all()] == ["0.0.0.0"]
+
+
+def test_the_address_of_signing_out_shows_a_button_and_signs_nobody_out(
+    client: Client, grace: User
+):
+    visitor = client.get("/accounts/logout/")
+    client.force_login(grace)
+
+    page = client.get("/accounts/logout/")
+    signed_out = client.post("/accounts/logout/")
+
+    assert (visitor.status_code, visitor["Location"]) == (302, PAGE)
+    assert page.status_code == 200
+    assert '<form method="post" action="/accounts/logout/">' in page.content.decode()
+    assert (signed_out.status_code, SESSION_KEY in client.session) == (302, False)
+
+
+def test_a_user_without_access_can_go_back(client: Client, grace: User):
+    client.force_login(grace)
+
+    page = client.get("/admin/", follow=True)
+
+    assert '<a href="/">Back to apps</a>' in page.content.decode()

@@ -52,7 +52,7 @@ export class HistorySearch extends LitElement {
         <input
           type="search"
           id="history-query"
-          placeholder=${gettext("Search conversations")}
+          placeholder=${gettext("Search")}
           dir="auto"
           autocomplete="off"
           maxlength="500"
