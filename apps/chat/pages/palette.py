@@ -4,7 +4,8 @@ from typing import Any
 
 from django.http import HttpRequest, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
+from django.utils.text import format_lazy
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_safe
 
@@ -22,22 +23,46 @@ MOST_FILTERED = 20
 LONGEST_QUERY = 200
 LONGEST_DETAIL = 100
 PAGES = (
-    (gettext_lazy("Settings"), gettext_lazy("Appearance and behavior"), "settings"),
-    (gettext_lazy("All apps"), gettext_lazy("Start a conversation"), "index"),
+    (gettext_lazy("Settings"), gettext_lazy("Appearance and behavior"), reverse_lazy("settings")),
+    (
+        gettext_lazy("All apps"),
+        gettext_lazy("Start a conversation"),
+        format_lazy("{}#apps", reverse_lazy("index")),
+    ),
     (
         gettext_lazy("Connections"),
         gettext_lazy("Services that tools can use for you"),
-        "connections",
+        reverse_lazy("connections"),
     ),
-    (gettext_lazy("Approvals"), gettext_lazy("Tool calls that need your approval"), "approvals"),
+    (
+        gettext_lazy("Approvals"),
+        gettext_lazy("Tool calls that need your approval"),
+        reverse_lazy("approvals"),
+    ),
 )
 OF_PEOPLE = (
-    (gettext_lazy("Prompts"), gettext_lazy("Snippets that you insert with “/”"), "prompts"),
-    (gettext_lazy("Account"), gettext_lazy("Name, picture, sign-in"), "account"),
-    (gettext_lazy("Notes"), gettext_lazy("Notes that you and your agents write"), "notes"),
-    (gettext_lazy("Memory"), gettext_lazy("What apps remember about you"), "memory"),
-    (gettext_lazy("Scheduled"), gettext_lazy("Messages that are sent at set times"), "schedules"),
-    (gettext_lazy("Data"), gettext_lazy("Import, export or delete conversations"), "data"),
+    (
+        gettext_lazy("Prompts"),
+        gettext_lazy("Snippets that you insert with “/”"),
+        reverse_lazy("prompts"),
+    ),
+    (gettext_lazy("Account"), gettext_lazy("Name, picture, sign-in"), reverse_lazy("account")),
+    (
+        gettext_lazy("Notes"),
+        gettext_lazy("Notes that you and your agents write"),
+        reverse_lazy("notes"),
+    ),
+    (gettext_lazy("Memory"), gettext_lazy("What apps remember about you"), reverse_lazy("memory")),
+    (
+        gettext_lazy("Scheduled"),
+        gettext_lazy("Messages that are sent at set times"),
+        reverse_lazy("schedules"),
+    ),
+    (
+        gettext_lazy("Data"),
+        gettext_lazy("Import, export or delete conversations"),
+        reverse_lazy("data"),
+    ),
 )
 
 
@@ -99,8 +124,8 @@ def pages(caller: Caller, words: str) -> list[dict[str, Any]]:
     offered = PAGES if caller.user_id is None else (*PAGES, *OF_PEOPLE)
     wanted = words.lower()
     return [
-        found_entry(str(title), str(detail), reverse(name))
-        for title, detail, name in offered
+        found_entry(str(title), str(detail), str(url))
+        for title, detail, url in offered
         if wanted in f"{title} {detail}".lower()
     ]
 

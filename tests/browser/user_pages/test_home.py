@@ -71,6 +71,11 @@ def test_a_conversation_begins_on_the_first_page_and_another_app_can_be_chosen_f
     expect(page.get_by_role("link", name="Second start", exact=True)).to_be_visible()
     assert barriers_of_looks(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    apps = page.locator("#apps")
+    page.get_by_role("link", name="All apps").click()
+    expect(apps).to_be_focused()
+    expect(apps).to_be_in_viewport()
 
     page.get_by_role("button", name="App: Demo").press("ArrowDown")
     page.get_by_role("option", name="Second start").press("Enter")

@@ -29,6 +29,7 @@ export function offerSwitching() {
 /** @param {MouseEvent} event */
 function follow(event) {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
+  if (link?.hash && link.pathname === location.pathname && sidebar.matches(":popover-open")) sidebar.hidePopover();
   if (!link || !isPlain(event) || !CONVERSATION.test(link.pathname) || link.origin !== location.origin) return;
   if (link.hasAttribute("download") || link.search) return; // A question in a URL is only read on a first load.
   event.preventDefault();
