@@ -249,6 +249,53 @@ def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
     assert [url for url in asked if "example.org" in url] == []
 
 
+def test_the_sidebar_makes_room_for_a_panel_and_returns_when_the_panel_closes(
+    lenient_page: Page, address: str
+) -> None:
+    page = lenient_page
+    page.set_viewport_size({"width": 1440, "height": 700})
+    answer(page, address, "```html\n<title>Room</title><p>Here\n```\n")
+    toggle, sidebar = page.locator("#rail-toggle"), page.locator("#sidebar")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("dialog.artifact")).to_be_visible()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    assert widths(page) == {"sidebar": 272, "column": 506, "panel": 662}
+
+    page.set_viewport_size({"width": 1100, "height": 700})
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+    assert widths(page) == {"sidebar": 60, "column": 534, "panel": 506}
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    assert widths(page) == {"sidebar": 272, "column": 534, "panel": 506}
+    assert barriers(page) == []
+    page.keyboard.press("Escape")
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+
+    page.set_viewport_size({"width": 1000, "height": 700})
+    expect(page.locator("dialog.artifact:modal")).to_be_visible()
+    assert widths(page) == {"sidebar": 272, "column": 728, "panel": 1000}
+    page.set_viewport_size({"width": 1100, "height": 700})
+    expect(page.locator("dialog.artifact:not(:modal)")).to_be_visible()
+    page.get_by_role("button", name="Close the preview").click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    expect(sidebar).to_have_css("width", "272px")
+
+    toggle.click()  # The user's own choice stays.
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Close the preview").click()
+    expect(page.locator("artifact-panel")).to_have_count(0)
+    expect(sidebar).to_have_css("width", "60px")
+    toggle.click()
+
+
+def widths(page: Page) -> dict[str, int]:
+    parts = {"sidebar": "#sidebar", "column": ".column", "panel": "dialog.artifact"}
+    return {
+        name: page.locator(selector).evaluate("element => element.offsetWidth")
+        for name, selector in parts.items()
+    }
+
+
 def test_a_page_that_never_ends_is_ended_by_closing_it(
     browser: Browser, site: Site, address: str
 ) -> None:
