@@ -204,6 +204,59 @@ def test_diagrams_and_charts_are_pictures_whose_source_can_be_read(
     expect(page.get_by_role("img", name=names[0])).not_to_have_attribute("src", before or "")
 
 
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August"]
+CHARTS = [
+    CHART,
+    {**CHART, "width": 900, "height": 600},
+    {**CHART, "data": {"values": [{"a": f"{month} 2025", "b": 1} for month in MONTHS]}},
+    {"hconcat": [CHART, {**CHART, "width": 900}], "$schema": CHART["$schema"]},
+]
+LONG = " --> ".join(f"{letter}[A step of the plan]" for letter in "ABCDEFG")
+
+
+def test_charts_are_laid_out_for_the_width_and_wide_diagrams_are_scrolled(
+    page: Page, address: str
+) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    charts = "\n\n".join(f"```vega-lite\n{json.dumps(chart)}\n```" for chart in CHARTS)
+    answer(page, address, f"{charts}\n\n```mermaid\nflowchart LR\n  {LONG}\n```\n")
+    for block in page.locator(".diagram").all():
+        block.scroll_into_view_if_needed()
+    expect(page.locator(".diagram-picture img")).to_have_count(5)
+    # Each fits its frame, except several charts next to each other and the long diagram.
+    assert [look["fits"] for look in looks(page)] == [True, True, True, False, False]
+    assert [look["angles"] for look in looks(page)[:3]] == [[], [], [-45]]
+    assert {size for look in looks(page)[:4] for size in look["sizes"]} == {12, 14}
+    assert all(look["scale"] >= 0.78 for look in looks(page))
+    assert barriers(page) == []
+
+    before = looks(page)[0]["width"]
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.locator(".diagram").first.scroll_into_view_if_needed()
+    picture = page.locator(".diagram-picture img").first
+    expect(picture).not_to_have_css("width", f"{before}px")
+    assert [looks(page)[0][name] for name in ("fills", "scale")] == [True, 1]
+
+
+def looks(page: Page) -> list[dict[str, Any]]:
+    """Return what the pictures show: the font sizes and angles of their texts, and their scale."""
+    return page.locator(".diagram-picture img").evaluate_all(
+        """images => images.map(image => {
+            const svg = decodeURIComponent(image.src);
+            const all = (pattern) => [...new Set([...svg.matchAll(pattern)].map((one) => Number(one[1])))];
+            const frame = image.closest(".diagram-frame");
+            return {
+                width: image.width,
+                fills: image.width === frame.clientWidth - 24,
+                fits: frame.scrollWidth === frame.clientWidth,
+                scale: image.width / image.naturalWidth,
+                sizes: all(/font-size="([\\d.]+)px"/g),
+                angles: all(/text-anchor="end"[^>]*rotate\\((-?\\d+)\\)/g),
+            };
+        })"""
+    )
+
+
 def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
     lenient_page: Page, address: str
 ) -> None:
@@ -247,6 +300,53 @@ def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
     with page.expect_event("console", lambda line: "frame-src" in line.text):
         page.get_by_role("button", name="Preview").nth(2).click()
     assert [url for url in asked if "example.org" in url] == []
+
+
+def test_the_sidebar_makes_room_for_a_panel_and_returns_when_the_panel_closes(
+    lenient_page: Page, address: str
+) -> None:
+    page = lenient_page
+    page.set_viewport_size({"width": 1440, "height": 700})
+    answer(page, address, "```html\n<title>Room</title><p>Here\n```\n")
+    toggle, sidebar = page.locator("#rail-toggle"), page.locator("#sidebar")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("dialog.artifact")).to_be_visible()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    assert widths(page) == {"sidebar": 272, "column": 506, "panel": 662}
+
+    page.set_viewport_size({"width": 1100, "height": 700})
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+    assert widths(page) == {"sidebar": 60, "column": 534, "panel": 506}
+    toggle.click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    assert widths(page) == {"sidebar": 272, "column": 534, "panel": 506}
+    assert barriers(page) == []
+    page.keyboard.press("Escape")
+    expect(toggle).to_have_attribute("aria-expanded", "false")
+
+    page.set_viewport_size({"width": 1000, "height": 700})
+    expect(page.locator("dialog.artifact:modal")).to_be_visible()
+    assert widths(page) == {"sidebar": 272, "column": 728, "panel": 1000}
+    page.set_viewport_size({"width": 1100, "height": 700})
+    expect(page.locator("dialog.artifact:not(:modal)")).to_be_visible()
+    page.get_by_role("button", name="Close the preview").click()
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    expect(sidebar).to_have_css("width", "272px")
+
+    toggle.click()  # The user's own choice stays.
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Close the preview").click()
+    expect(page.locator("artifact-panel")).to_have_count(0)
+    expect(sidebar).to_have_css("width", "60px")
+    toggle.click()
+
+
+def widths(page: Page) -> dict[str, int]:
+    parts = {"sidebar": "#sidebar", "column": ".column", "panel": "dialog.artifact"}
+    return {
+        name: page.locator(selector).evaluate("element => element.offsetWidth")
+        for name, selector in parts.items()
+    }
 
 
 def test_a_page_that_never_ends_is_ended_by_closing_it(

@@ -66,7 +66,7 @@ def test_conversations_are_imported_read_and_gone_on_with(
     file = json.dumps([{**TRIP, "title": title, "conversation_id": scheme}, other, {"odd": 1}])
     whole = zip_of({"conversations.json": file.encode(), "file-Ab1-cat.png": PNG})
     page.goto("/settings/")
-    page.get_by_role("link", name="Your data").click()
+    page.get_by_role("link", name="Data", exact=True).click()
 
     page.get_by_label("File", exact=True).set_input_files(
         {"name": "export.zip", "mimeType": "application/zip", "buffer": whole.getvalue()}
@@ -197,3 +197,27 @@ def test_a_person_takes_everything_along_and_deletes_it(
     page.get_by_label("Type your username").fill(name)
     page.get_by_role("button", name="Delete my account").click()
     expect(page.get_by_text("Your account was deleted.")).to_be_visible()
+
+
+def test_the_list_of_the_settings_marks_the_section_at_the_top_or_the_chosen_one(
+    admin_page: Page,
+) -> None:
+    page = admin_page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    marked = page.locator(".sections [aria-current]")
+    page.goto("/settings/")
+    expect(marked).to_have_text("Appearance")
+    page.get_by_role("link", name="Shared links").click()
+    expect(marked).to_have_text("Shared links")
+    expect(page.get_by_role("heading", name="Shared links")).to_be_in_viewport()
+
+    page.goto("/account/")
+    expect(marked).to_have_text("Account")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    expect(page.get_by_role("heading", name="API keys")).to_be_in_viewport()
+    expect(marked).to_have_text("Security")
+    page.get_by_role("link", name="API keys").click()
+    expect(marked).to_have_text("API keys")
+    page.evaluate("scrollBy(0, -400)")
+    expect(marked).to_have_text("Notifications")
+    assert barriers(page) == []

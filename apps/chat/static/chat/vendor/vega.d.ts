@@ -4,5 +4,6 @@ export function parse(spec: object, config?: object, options?: { ast: boolean })
 export class View {
   constructor(runtime: object, options: object);
   toSVG(): Promise<string>;
+  scenegraph(): { root: { items: object[] } };
   finalize(): this;
 }

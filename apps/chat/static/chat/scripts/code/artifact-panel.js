@@ -7,6 +7,7 @@ import { blockOf, hasPreview, isPage, made, pageOf, versionsOf } from "./artifac
 import { copy } from "../clipboard.js";
 import { fileNameOf, save } from "./files.js";
 import { icon } from "../icons.js";
+import { notePanel } from "../rail/collapse.js";
 import { loadStyles } from "../style-sheets.js";
 import { gettext } from "../texts.js";
 
@@ -88,12 +89,15 @@ export class ArtifactPanel extends LitElement {
     super.connectedCallback();
     document.addEventListener("input", this.#redraw); // The user may change the message.
     messageBox()?.addEventListener("ask", this.#noteSent);
+    wide.addEventListener("change", this.#reopen);
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     document.removeEventListener("input", this.#redraw);
     messageBox()?.removeEventListener("ask", this.#noteSent);
+    wide.removeEventListener("change", this.#reopen);
+    notePanel(false);
   }
 
   /**
@@ -315,8 +319,10 @@ export class ArtifactPanel extends LitElement {
   updated() {
     const dialog = this.querySelector("dialog");
     if (!dialog || dialog.open) return;
-    if (wide.matches && !this.isFull) dialog.show();
+    const isBeside = wide.matches && !this.isFull;
+    if (isBeside) dialog.show();
     else dialog.showModal();
+    notePanel(isBeside);
   }
 
   /** @param {Artifact} artifact */
@@ -325,12 +331,16 @@ export class ArtifactPanel extends LitElement {
     setTimeout(() => (this.copied = false), COPIED_FOR);
   }
 
-  /** An element that covers the page keeps the focus. */
   #resize() {
     this.isFull = !this.isFull;
+    this.#reopen();
+  }
+
+  /** An element that covers the page keeps the focus; one next to the page does not. */
+  #reopen = () => {
     this.#close();
     this.requestUpdate();
-  }
+  };
 
   /** @param {KeyboardEvent} event */
   #closeByKey(event) {

@@ -9,6 +9,12 @@ import { gettext } from "../texts.js";
 
 /** The distance from the viewport at which a diagram is drawn. */
 const AHEAD = "600px";
+/** The width of a chart on paper, in pixels. */
+const PAPER = 640;
+/** The smallest part of its size at which a diagram can be read: its text of 14 pixels then has 11. A chart is laid out for the width that there is. */
+const LEAST = { mermaid: 11 / 14, vega: 1 };
+/** Milliseconds without a further change after which charts are laid out again. */
+const SETTLED = 150;
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
@@ -22,6 +28,19 @@ const seen = new IntersectionObserver(
   },
   { rootMargin: AHEAD },
 );
+/** Charts that have another width now. @type {Set<HTMLElement>} */
+const resized = new Set();
+let settling = 0;
+/** True while the pictures have the colors and the width of paper. */
+let isOnPaper = false;
+const sizes = new ResizeObserver((entries) => {
+  for (const { target } of entries) if (target instanceof HTMLElement) resized.add(target);
+  clearTimeout(settling);
+  settling = setTimeout(() => {
+    if (!isOnPaper) for (const block of resized) if (block.clientWidth && block.dataset.drawn !== String(roomOf(block))) seen.observe(block);
+    resized.clear();
+  }, SETTLED);
+});
 for (const media of [dark, forcedColors]) media.addEventListener("change", drawAgain);
 new MutationObserver(drawAgain).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
@@ -34,18 +53,24 @@ export function showDiagrams(blocks) {
   }
 }
 
-/** Draw blocks that may never have been seen, in light colors. After the print they return to the colors of the page. @param {HTMLElement[]} blocks */
+/** Draw blocks that may never have been seen, in the light colors and the width of paper. After the print they return to those of the page. @param {HTMLElement[]} blocks */
 export async function drawOnPaper(blocks) {
-  addEventListener("afterprint", drawAgain, { once: true });
+  isOnPaper = true;
+  addEventListener("afterprint", leavePaper, { once: true });
   await Promise.all(
     blocks.map(async (block) => {
       block.classList.add("diagram");
       seen.unobserve(block);
-      await draw(block, colorsOfPage("light"));
+      await draw(block, colorsOfPage("light"), PAPER);
       const picture = block.querySelector(".diagram-picture img");
       if (picture instanceof HTMLImageElement) await picture.decode?.().catch(() => {}); // without it, there is a gap on the paper
     }),
   );
+}
+
+function leavePaper() {
+  isOnPaper = false;
+  drawAgain();
 }
 
 /** The colors are part of a picture. */
@@ -53,35 +78,44 @@ function drawAgain() {
   for (const block of document.querySelectorAll(".diagram[data-drawn]")) seen.observe(block);
 }
 
+/** @param {HTMLElement} block @returns {number} the width that a picture has in it, in pixels */
+function roomOf(block) {
+  return block.clientWidth - 24 || PAPER;
+}
+
 /** @param {HTMLElement} block */
-async function draw(block, colors = colorsOfPage()) {
+async function draw(block, colors = colorsOfPage(), width = roomOf(block)) {
   const kind = kindOf(block);
   if (!kind) return;
-  const { svg, problem } = await drawing(kind, codeOf(block), colors);
+  const { svg, problem } = await drawing(kind, codeOf(block), colors, width);
   if (!block.isConnected) return;
-  block.dataset.drawn = "";
+  block.dataset.drawn = String(width);
+  if (kind === "vega") sizes.observe(block);
   if (svg) showPicture(block, kind, svg);
   else showProblem(block, kind, problem ?? "");
 }
 
 /** @param {HTMLElement} block @param {"mermaid" | "vega"} kind @param {string} svg */
 function showPicture(block, kind, svg) {
-  const words = nameOf(kind, codeOf(block));
-  const address = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   const known = block.querySelector(".diagram-picture img");
-  if (known instanceof HTMLImageElement) {
-    known.src = address;
-    return;
-  }
-  const picture = document.createElement("img");
-  picture.src = address;
-  picture.alt = words;
+  const picture = known instanceof HTMLImageElement ? known : document.createElement("img");
+  const [, width = "0", height = "0"] = /^<svg[^>]*? width="([\d.]+)"[^>]*? height="([\d.]+)"/.exec(svg) ?? [];
+  picture.style.setProperty("--width", `${width}px`);
+  picture.style.setProperty("--ratio", String(Number(width) / Number(height)));
+  picture.style.setProperty("--least", String(LEAST[kind]));
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  if (known) return;
+  picture.alt = nameOf(kind, codeOf(block));
   const zoom = document.createElement("button");
   zoom.type = "button";
   zoom.className = "diagram-picture";
   zoom.dataset.zoom = "";
   zoom.append(picture);
-  block.querySelector(".code-bar")?.after(zoom);
+  const frame = document.createElement("div");
+  frame.className = "diagram-frame";
+  frame.dir = "ltr";
+  frame.append(zoom);
+  block.querySelector(".code-bar")?.after(frame);
   offer(block, kind, picture);
 }
 

@@ -3,7 +3,7 @@
 import { gettext } from "../texts.js";
 
 /** @typedef {{svg?: string, problem?: string}} Drawing either a picture, or why there is none */
-/** @typedef {{id: number, text: string, colors: import("./colors.js").Colors}} Asked */
+/** @typedef {{id: number, text: string, colors: import("./colors.js").Colors, width: number}} Asked */
 
 const MOST_CHARACTERS = { mermaid: 20_000, vega: 200_000 };
 const MOST_SVG = 2_000_000;
@@ -15,13 +15,16 @@ let lastId = 0;
 const drawn = new Map();
 const MOST_KEPT = 60;
 
-/** @param {"mermaid" | "vega"} kind @param {string} text @param {import("./colors.js").Colors} colors @returns {Promise<Drawing>} */
-export function drawing(kind, text, colors) {
-  const key = `${kind} ${colors.paper} ${colors.ink} ${text}`;
+/**
+ * @param {"mermaid" | "vega"} kind @param {string} text @param {import("./colors.js").Colors} colors
+ * @param {number} width that a chart has, in pixels; a diagram has its own @returns {Promise<Drawing>}
+ */
+export function drawing(kind, text, colors, width) {
+  const key = `${kind} ${kind === "vega" ? width : ""} ${colors.paper} ${colors.ink} ${text}`;
   const known = drawn.get(key);
   if (known) return known;
   if (text.length > MOST_CHARACTERS[kind]) return Promise.resolve({ problem: gettext("The source is too large to draw.") });
-  const made = queues[kind].add({ id: ++lastId, text, colors });
+  const made = queues[kind].add({ id: ++lastId, text, colors, width });
   drawn.set(key, made);
   if (drawn.size > MOST_KEPT) drawn.delete(drawn.keys().next().value ?? "");
   return made;

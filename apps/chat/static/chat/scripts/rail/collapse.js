@@ -1,21 +1,36 @@
-/** The sidebar collapses to its icons. The browser remembers this for every page. */
+/** The sidebar collapses to its icons: on every page if the user chose so, and for as long as a panel leaves too little room. */
 
 const KEY = "rail";
+/** Windows with room for a panel next to the page, but not for the whole sidebar too: the page would be narrower than 30rem. */
+const tight = matchMedia("(min-width: 64rem) and (max-width: 86.99rem)");
+const root = document.documentElement;
+const sidebar = document.getElementById("sidebar");
+
+let isChosen = root.dataset.rail === "collapsed";
+let hasPanel = false;
 
 export function offerCollapsing() {
   const button = document.getElementById("rail-toggle");
   button?.addEventListener("click", () => {
-    collapse(document.documentElement.dataset.rail !== "collapsed");
+    if (hasPanel && tight.matches) sidebar?.togglePopover();
+    else choose(!isChosen);
     button.focus();
   });
+  sidebar?.addEventListener("toggle", tell);
+  tight.addEventListener("change", apply);
   tell();
 }
 
+/** In a tight window, the sidebar then opens above the page only. @param {boolean} isOpen whether a panel is next to the page */
+export function notePanel(isOpen) {
+  hasPanel = isOpen;
+  apply();
+}
+
 /** @param {boolean} isCollapsed */
-function collapse(isCollapsed) {
-  if (isCollapsed) document.documentElement.dataset.rail = "collapsed";
-  else delete document.documentElement.dataset.rail;
-  tell();
+function choose(isCollapsed) {
+  isChosen = isCollapsed;
+  apply();
   try {
     if (isCollapsed) localStorage.setItem(KEY, "collapsed");
     else localStorage.removeItem(KEY);
@@ -24,7 +39,14 @@ function collapse(isCollapsed) {
   }
 }
 
+function apply() {
+  if (isChosen || (hasPanel && tight.matches)) root.dataset.rail = "collapsed";
+  else delete root.dataset.rail;
+  if (sidebar?.matches(":popover-open")) sidebar.hidePopover();
+  tell();
+}
+
 function tell() {
-  const isCollapsed = document.documentElement.dataset.rail === "collapsed";
-  document.getElementById("rail-toggle")?.setAttribute("aria-expanded", String(!isCollapsed));
+  const isExpanded = root.dataset.rail !== "collapsed" || sidebar?.matches(":popover-open");
+  document.getElementById("rail-toggle")?.setAttribute("aria-expanded", String(isExpanded));
 }

@@ -182,11 +182,11 @@ export class ChatHistory extends LitElement {
     return rows.some(({ id }) => id === this.current) ? this.current : null;
   }
 
-  /** Edit the title. A hidden sidebar, as on a phone, is shown in the meantime. @param {import("./rows.js").Named} row */
+  /** Edit the title. A hidden list, as on a phone, is shown in the meantime. @param {import("./rows.js").Named} row */
   rename(row) {
     const rail = this.closest("[popover]");
     void this.#ask({ kind: "rename", row });
-    if (!(rail instanceof HTMLElement) || rail.checkVisibility()) return;
+    if (!(rail instanceof HTMLElement) || this.checkVisibility()) return;
     rail.showPopover();
     this.#dialog?.addEventListener("left", () => rail.hidePopover(), { once: true });
   }

@@ -13,6 +13,8 @@ const sections = links.flatMap((link) => {
 
 /** @type {Element | null} */
 let marked = null;
+/** The hash of the section that the reader chose. */
+let chosen = "";
 
 function mark() {
   const read = readSection()?.link ?? whole;
@@ -24,15 +26,28 @@ function mark() {
   if (strip) strip.scrollLeft += marked.getBoundingClientRect().left - strip.getBoundingClientRect().left - strip.clientWidth / 3;
 }
 
-/** The end of the page may be too near for its last sections to reach the top: there, the one that the URL names comes first. */
+/** The section at the top of the view, or the one that the reader chose: near the end of the page, it cannot get to the top. */
 function readSection() {
-  const isAtEnd = scrollY > 0 && scrollY + innerHeight >= document.documentElement.scrollHeight - 1;
-  const read = sections.filter(({ section }) => section.getBoundingClientRect().top < (isAtEnd ? innerHeight : READ_FROM));
-  const named = read.find(({ link, section }) => link.hash === location.hash && section.getBoundingClientRect().bottom > 0);
-  return isAtEnd && named ? named : read.at(-1);
+  const above = sections.filter(({ section }) => section.getBoundingClientRect().top < READ_FROM);
+  return sections.find(({ link }) => link.hash === chosen) ?? above.at(-1);
+}
+
+function choose() {
+  chosen = location.hash;
+  mark();
+}
+
+/** A choice ends once the reader scrolls on. */
+function follow() {
+  const isAtEnd = scrollY + innerHeight >= document.documentElement.scrollHeight - 1;
+  const top = sections.find(({ link }) => link.hash === chosen)?.section.getBoundingClientRect().top ?? -1;
+  if (!isAtEnd && (top < 0 || top >= READ_FROM)) chosen = "";
+  mark();
 }
 
 if (whole) {
-  for (const event of ["scroll", "hashchange"]) addEventListener(event, mark, { passive: true });
-  mark();
+  addEventListener("scroll", follow, { passive: true });
+  addEventListener("hashchange", choose);
+  for (const { link } of sections) link.addEventListener("click", () => requestAnimationFrame(choose)); // also if the URL stays the same
+  choose();
 }
