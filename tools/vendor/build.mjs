@@ -20,9 +20,10 @@ const icons = [
   "copy", "database", "download", "ellipsis", "external-link", "eye", "file-text", "files", "folder", "folder-plus",
   "image", "key-round", "keyboard", "layout-grid", "loader-circle", "lock", "log-in", "log-out", "maximize-2",
   "message-circle", "mic", "minimize-2", "monitor", "moon", "notebook-pen", "palette", "panel-left", "paperclip",
-  "pen-line", "pencil", "pin", "play", "plug", "plus", "printer", "refresh-cw", "search", "settings", "share-2",
-  "shield", "shield-check", "sliders-horizontal", "square", "square-pen", "sun", "tag", "text-wrap", "thumbs-down",
-  "thumbs-up", "trash-2", "triangle-alert", "user", "users", "volume-2", "wifi-off", "x", "zoom-in", "zoom-out",
+  "pause", "pen-line", "pencil", "pin", "play", "plug", "plus", "printer", "refresh-cw", "search", "settings",
+  "share-2", "shield", "shield-check", "sliders-horizontal", "square", "square-pen", "sun", "tag", "text-wrap",
+  "thumbs-down", "thumbs-up", "trash-2", "triangle-alert", "user", "users", "volume-2", "wifi-off", "x", "zoom-in",
+  "zoom-out",
 ];
 
 /** @type {Target[]} */
