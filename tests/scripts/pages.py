@@ -35,6 +35,7 @@ operator.force_login(User.objects.create_superuser("operator"))
 addresses = {
     "chat": (Client(), "/chat/page-tests/"),
     "account": (operator, "/account/"),
+    "schedule": (operator, "/scheduled/new/"),
     "studio": (operator, f"/admin/catalog/application/{application.pk}/studio/"),
     "skill": (operator, "/admin/catalog/contentitem/add/?kind=skill&name=by-hand"),
     "content": (operator, "/admin/catalog/contentitem/add/"),

@@ -69,6 +69,8 @@ class ScheduleForm(RepeatForm):
         super().__init__(data, instance=instance, label_suffix="")
         application: Any = self.fields["application"]
         application.queryset, application.empty_label = choices, gettext("Choose an app")
+        application.error_messages["required"] = gettext("Choose an app.")
+        application.widget.attrs["data-missing"] = gettext("Choose an app.")
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             self.fields[name].required = False
         for name in ("kind", "missed", "unanswered"):

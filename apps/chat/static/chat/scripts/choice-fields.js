@@ -1,6 +1,7 @@
 /** Selects of named things, such as apps and teams, become choice lists. Without scripts, they stay selects. */
 
 import { ChoiceList } from "./choice-list.js";
+import { showError } from "./field-errors.js";
 
 /** Replaces each `<select data-picker>`. The `data-detail` of an option is its description, and its `data-title` is its title below the label of its `<optgroup>`. */
 export function offerChoiceFields() {
@@ -15,25 +16,24 @@ export function offerChoices(select, label) {
   const list = new ChoiceList();
   list.className = "choice-field";
   list.label = label?.textContent?.trim() ?? "";
-  list.hint = select.getAttribute("aria-describedby") ?? "";
   const read = () => {
     const options = [...select.options].map(choiceOf);
     list.options = select.required ? options.filter(({ value }) => value) : options;
     list.value = select.value;
     list.words = select.selectedOptions[0]?.text ?? "";
     list.disabled = select.disabled;
+    list.hint = select.getAttribute("aria-describedby") ?? "";
   };
   read();
   select.addEventListener("change", read);
   select.form?.addEventListener("saved", read); // Undo changes the value without an event.
-  new MutationObserver(read).observe(select, { attributeFilter: ["disabled"], childList: true });
+  new MutationObserver(read).observe(select, { attributeFilter: ["disabled", "aria-describedby"], childList: true });
   select.hidden = true;
   select.after(list);
   label?.addEventListener("click", () => list.focus());
-  // A browser cannot point at a hidden field.
   select.addEventListener("invalid", (event) => {
     event.preventDefault();
-    if (select.form?.querySelector(":is(input, select, textarea):invalid") === select) list.open();
+    showError(select, list);
   });
   list.addEventListener("chosen", (event) => {
     select.value = /** @type {CustomEvent<string>} */ (event).detail;

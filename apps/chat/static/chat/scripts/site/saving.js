@@ -3,11 +3,12 @@
  * Only changed fields are sent, so that two tabs do not overwrite each other's changes.
  */
 
+import { paragraph, point, unpoint } from "../field-errors.js";
 import { csrfToken } from "../requests.js";
 import { gettext } from "../texts.js";
 
+/** @import { Field } from "../field-errors.js" */
 /** @import { ChatToast } from "../notices/toast.js" */
-/** @typedef {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} Field */
 /** @typedef {Record<string, string>} Values of the fields by their names; boxes are "on" or "off" */
 /** @typedef {Record<string, string[]>} Problems by the names of the fields; "" stands for the form */
 /** @typedef {(form: HTMLFormElement, changed: Values) => Promise<{text: string, problems?: Problems}>} Send `text` announces success */
@@ -171,30 +172,6 @@ function announce(text) {
 /** @param {EventTarget | null} target */
 function isTime(target) {
   return target instanceof HTMLInputElement && target.type === "time";
-}
-
-/** @param {string} text */
-function paragraph(text) {
-  const made = document.createElement("p");
-  made.className = "field-error";
-  made.textContent = text;
-  return made;
-}
-
-/** @param {Field} field @param {HTMLElement} box */
-function point(field, box) {
-  box.id = `${field.id}_problem`;
-  field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", [field.getAttribute("aria-describedby"), box.id].filter(Boolean).join(" "));
-}
-
-/** @param {Field} field */
-function unpoint(field) {
-  if (!field.hasAttribute("aria-invalid")) return;
-  field.removeAttribute("aria-invalid");
-  const ids = (field.getAttribute("aria-describedby") ?? "").split(" ").filter((id) => id && id !== `${field.id}_problem`);
-  if (ids.length) field.setAttribute("aria-describedby", ids.join(" "));
-  else field.removeAttribute("aria-describedby");
 }
 
 /** The values that differ. @param {Values} values @param {Values} others @returns {Values} */

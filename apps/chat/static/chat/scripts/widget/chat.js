@@ -6,6 +6,7 @@ import { ChatLog } from "../log/log.js";
 import { ChatQueue } from "../composer/queue.js";
 import { ChatStarters } from "../log/starters.js";
 import { Connection } from "../session/connection.js";
+import { showErrorsAtFields } from "../field-errors.js";
 import { Follower } from "../log/follower.js";
 import { JumpButton } from "../log/jump-button.js";
 import { offerMissingTurns } from "../log/missing-turns.js";
@@ -22,6 +23,8 @@ import { Uploads } from "../files/uploads.js";
  * @import { Settings } from "./widget.js"
  * @import { Attachment } from "../session/frames.js"
  */
+
+showErrorsAtFields();
 
 const LOST = gettext("Connection lost. Reconnecting…");
 
