@@ -14,7 +14,7 @@ from apps.insights.sums import of_applications
 from apps.live.run_summary import FAILED_FOR_USERS, RunSummary
 
 COLUMNS = (
-    Column("When (UTC)", is_text=True),
+    Column("When", is_text=True),
     Column("Error", is_text=True),
     Column("Attempts", is_extra=True),
     Column("Message", is_extra=True),

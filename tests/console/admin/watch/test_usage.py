@@ -19,6 +19,7 @@ from apps.catalog.models import Change
 from apps.console.admin.cells import NOTHING, Table
 from apps.console.admin.watch import usage
 from apps.console.admin.watch.charts import Chart, ChartPoint, Series, round_up
+from apps.console.time_cells import time_cell
 from apps.insights.figures import report
 from apps.insights.models import Price
 from apps.insights.rollups import sum_up_all
@@ -112,6 +113,7 @@ def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operato
         [f"{words}, 2 attempts)", "gpt", "travel", "user-7", "Failed"],
         ["Tool failed", "Search", "travel", "user-7", NOTHING],
     ]
+    assert last.rows[0][0].text == time_cell(recent)
     page = f"/admin/runs/runsummary/{run.pk}/change/"
     assert [row[-1].link for row in last.rows] == [page, ""]
     assert (last.rows[0][1].note, last.rows[0][-1].below) == ("Slow down.", "ab12cd34")
@@ -326,7 +328,7 @@ def test_the_file_has_costs_to_their_last_place(client, operator):
         ("series", "Hour", 24),
         ("errors", "Error", 1),
         ("slowest", "Tool", 1),
-        ("last-errors", "When (UTC)", 1),
+        ("last-errors", "When", 1),
         ("unknown", "Application", 1),
     ],
 )
