@@ -19,8 +19,10 @@ from apps.console.list_filters import integer_filter, text_filter, time_filter
 from apps.console.operator_rights import of_seen
 from apps.console.people import people_named
 from apps.insights.models import ModelCall, ToolUse
+from apps.insights.periods import start_of_day
 from apps.insights.recent_errors import FAILED_TOOL
-from apps.insights.sums import FAILED
+from apps.insights.sums import FAILED, OF_USERS
+from apps.live import doors
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
 
@@ -36,7 +38,18 @@ STATES: Mapping[str, str] = {
     **{name: label.capitalize() for name, label in ACTIVE_STATES.items()},
     **{str(one.value): str(one.label) for one in RunSummary.Status if one != "running"},
 }
-HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
+FOR_USERS = "users"
+"""The value of the source filter that leaves out test messages in the studio."""
+SOURCES: Mapping[str, str] = {FOR_USERS: "All but the studio", **doors.LABELS}
+TODAY = "today"
+"""The value of `hours` that selects the runs since midnight (UTC), as the home page counts them."""
+HOURS: Mapping[str, str] = {
+    TODAY: "Today (UTC)",
+    "1": "In the last hour",
+    "24": "In the last 24 hours",
+    "168": "In the last 7 days",
+    "720": "In the last 30 days",
+}
 MOST_LISTED = 10_000
 """The list shows at most this many finished runs. Users can narrow the search to find older
 runs.
@@ -69,9 +82,11 @@ class RunSearch:
     def of(cls, query: Mapping[str, Any]) -> "RunSearch":
         """Parse the filters in query parameters. Raises `FilterInvalid` if a filter is invalid."""
         texts = {name: text_filter(query, name) for name in PARAMETERS}
-        version, hours = (integer_filter(query, name) for name in ("version", "hours"))
+        version = integer_filter(query, "version")
         since, until = (time_filter(query, name) for name in ("since", "until"))
-        if hours is not None:
+        if texts["hours"] == TODAY:
+            since = start_of_day(timezone.now())
+        elif (hours := integer_filter(query, "hours")) is not None:
             since = timezone.now() - timedelta(hours=min(max(hours, 1), 100_000))
         return cls(
             texts["q"],
@@ -93,7 +108,7 @@ class RunSearch:
         if self.application:
             found &= Q(application=self.application)
         if self.door:
-            found &= Q(door=self.door)
+            found &= OF_USERS if self.door == FOR_USERS else Q(door=self.door)
         if self.since is not None:
             found &= Q(started_at__gte=self.since)
         if self.until is not None:

@@ -9,8 +9,9 @@ from django.db.models import Q, QuerySet
 
 from apps.agent.meter import CANCELLED
 from apps.insights.histograms import nearest_rank
+from apps.insights.meter import STUDIO
 from apps.insights.models import ModelCall, ToolUse
-from apps.insights.sums import of_applications
+from apps.insights.sums import FAILED, of_applications
 
 PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
@@ -78,14 +79,15 @@ def latency_report(
     """Return the latencies in the hour before `now`.
 
     If `bucket` is not None, only calls by this caller count. If `among` is not None, only calls in
-    applications with these slugs count.
+    applications with these slugs count. Failed calls of test messages in the studio do not count.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
         recent &= Q(bucket=bucket)
-    tools = ToolUse.objects.filter(recent)
+    models = ModelCall.objects.filter(recent).exclude(FAILED, door=STUDIO)
+    tools = ToolUse.objects.filter(recent).exclude(has_failed=True, door=STUDIO)
     return LatencyReport(
-        list(model_lines(ModelCall.objects.filter(recent))),
+        list(model_lines(models)),
         list(tool_lines(tools, by_tool=True)),
         list(tool_lines(tools, by_tool=False)),
     )

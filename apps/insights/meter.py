@@ -24,6 +24,11 @@ SERVER = "server"
 makes.
 """
 
+STUDIO = "studio"
+"""The value of `door` for test messages in the studio. Their failures are not counted as failures
+of users.
+"""
+
 Keep = Callable[[CallEntry], None]
 """A function that queues a usage report for storage. It must not block or raise."""
 

@@ -1,4 +1,6 @@
-"""Reads the latest failed model and tool calls, without text from conversations."""
+"""Reads the latest failed model and tool calls of users, without text from conversations. Test
+messages in the studio do not count.
+"""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from apps.insights.models import ModelCall, ToolUse
-from apps.insights.sums import FAILED, of_applications
+from apps.insights.sums import FAILED, OF_USERS, of_applications
 
 FAILED_TOOL = "Tool failed"
 """The error type of all failed tool calls, because their errors are not stored."""
@@ -89,8 +91,10 @@ def group_attempts(calls: Iterable[Failure]) -> list[Failure]:
 
 
 def failed_calls(since: datetime, among: Collection[str] | None = None) -> QuerySet[ModelCall]:
-    return ModelCall.objects.filter(FAILED, of_applications(among), started_at__gte=since)
+    calls = ModelCall.objects.filter(FAILED, OF_USERS, of_applications(among))
+    return calls.filter(started_at__gte=since)
 
 
 def failed_uses(since: datetime, among: Collection[str] | None = None) -> QuerySet[ToolUse]:
-    return ToolUse.objects.filter(of_applications(among), has_failed=True, started_at__gte=since)
+    uses = ToolUse.objects.filter(OF_USERS, of_applications(among), has_failed=True)
+    return uses.filter(started_at__gte=since)

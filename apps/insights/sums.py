@@ -15,6 +15,7 @@ from django.db.models.functions import Cast, Coalesce
 from apps.agent.meter import CANCELLED
 from apps.insights.call_rows import caller_kind
 from apps.insights.histograms import bin_of
+from apps.insights.meter import STUDIO
 from apps.insights.models import COST_PLACES, ModelCall, ToolUse
 
 TOKENS = (
@@ -28,6 +29,8 @@ NOTHING = Decimal()
 SMALLEST_COST = Decimal(1).scaleb(-COST_PLACES)
 NO_ERROR = ("", CANCELLED)
 FAILED = ~Q(error__in=NO_ERROR)
+OF_USERS = ~Q(door=STUDIO)
+"""Selects the runs or calls that do not come from test messages in the studio."""
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
@@ -59,6 +62,7 @@ SumKey = tuple[str, str, str]
 class CallRow(NamedTuple):
     """The columns of a `ModelCall` that are summed up."""
 
+    door: str
     application: str
     version: int
     bucket: str
@@ -76,6 +80,17 @@ class CallRow(NamedTuple):
     cost: Decimal | None
     currency: str
     started_at: datetime
+
+    @property
+    def has_failed(self) -> bool:
+        return self.error not in NO_ERROR
+
+    @property
+    def is_failed_test(self) -> bool:
+        """True for a failed call of a test message in the studio. Only its tokens and its cost
+        count.
+        """
+        return self.has_failed and self.door == STUDIO
 
 
 class UseRow(NamedTuple):
@@ -149,14 +164,15 @@ class Sums:
         Only the first row for a call has a duration and counts as a call.
         """
         # Written without loops, because each row is added in several dimensions.
-        if row.seconds is not None:
-            self.calls += 1
-            self.total_seconds += row.seconds
-            self.seconds[bin_of(row.seconds)] += 1
-            self.unpriced += row.cost is None and not row.error
-        if row.first_text_seconds is not None:
-            self.first_text_seconds[bin_of(row.first_text_seconds)] += 1
-        self.errors += row.error not in NO_ERROR
+        if not row.is_failed_test:
+            if row.seconds is not None:
+                self.calls += 1
+                self.total_seconds += row.seconds
+                self.seconds[bin_of(row.seconds)] += 1
+                self.unpriced += row.cost is None and not row.error
+            if row.first_text_seconds is not None:
+                self.first_text_seconds[bin_of(row.first_text_seconds)] += 1
+            self.errors += row.has_failed
         self.input_tokens += row.input_tokens or 0
         self.cached_tokens += row.cached_tokens or 0
         self.created_tokens += row.created_tokens or 0
@@ -219,8 +235,11 @@ def calls_between(
 def uses_between(
     since: datetime, until: datetime, among: Collection[str] | None = None
 ) -> Iterator[UseRow]:
+    """Yield the tool calls in the time range, except the failed ones of test messages in the
+    studio.
+    """
     between = Q(started_at__gte=since, started_at__lt=until) & of_applications(among)
-    rows = ToolUse.objects.filter(between).order_by()
+    rows = ToolUse.objects.filter(between).exclude(door=STUDIO, has_failed=True).order_by()
     return map(UseRow._make, rows.values_list(*UseRow._fields).iterator())
 
 
@@ -250,7 +269,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
     if row.team is not None:
         yield "team", str(row.team)
     yield "deployment", row.deployment
-    if row.error not in NO_ERROR:
+    if row.has_failed and not row.is_failed_test:
         yield "error", row.error
 
 

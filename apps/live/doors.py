@@ -2,9 +2,10 @@
 its door's name.
 """
 
+from apps.insights import meter
+
 PAGE = "page"
-STUDIO = "studio"
-"""The door of test messages in the studio. Their failures are not counted as failures of users."""
+STUDIO = meter.STUDIO
 GATEWAY = "gateway"
 CORE = "core"
 RESPONSES = "responses"

@@ -5,6 +5,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from apps.insights.sums import OF_USERS
 from apps.live import doors
 from apps.tracing import LONGEST_ID
 
@@ -98,5 +99,5 @@ class RunSummary(models.Model):
         return self.door == doors.STUDIO
 
 
-FAILED_FOR_USERS = models.Q(status=RunSummary.Status.FAILED) & ~models.Q(door=doors.STUDIO)
+FAILED_FOR_USERS = models.Q(status=RunSummary.Status.FAILED) & OF_USERS
 """Selects the failed runs that operators need to know about: all except those of test messages."""

@@ -68,6 +68,24 @@ def test_a_row_that_is_61_minutes_old_is_out_t_61():
     assert ([one.calls for one in found.models], found.tools) == ([1], [])
 
 
+def test_failed_calls_of_test_messages_in_the_studio_are_out():
+    store(
+        model_call(),
+        model_call(door="studio", error="status 401"),
+        model_call(door="studio", model="mini"),
+        tool_use(),
+        tool_use(door="studio", has_failed=True),
+    )
+
+    found = latency_report(NOW)
+
+    assert [(one.model, one.calls, one.error_rate) for one in found.models] == [
+        ("gpt-4o", 1, 0.0),
+        ("mini", 1, 0.0),
+    ]
+    assert [(one.tool, one.calls, one.error_rate) for one in found.tools] == [("search", 1, 0.0)]
+
+
 @proves("T-61")
 def test_the_calls_of_others_are_out_t_61():
     store(

@@ -8,6 +8,7 @@ from itertools import compress
 from typing import Literal
 
 from django.utils.formats import date_format
+from django.utils.safestring import SafeString
 
 from apps.console import time_cells
 
@@ -44,14 +45,14 @@ class Cell:
     """A second line of text."""
 
     @property
-    def text(self) -> str:
+    def text(self) -> str | SafeString:
         match self.value:
             case None | "":
                 return NOTHING
             case str() as text:
                 return text
             case datetime() as moment:
-                return shown_time(moment)
+                return time_cells.time_cell(moment)
             case int() | float() as number:
                 return shown_number(number, self.unit)
             case costs:

@@ -13,6 +13,8 @@ from apps.console.admin.cells import NOTHING
 
 SHOWN_ID = 8
 """A table cell shows this many characters of an ID, enough to distinguish the rows on a page."""
+LONGEST_END = 12
+"""A shortened long ID has this many characters before and after the ellipsis."""
 
 
 class RowLink(NamedTuple):
@@ -67,11 +69,21 @@ def copied_id(name: object, element: str, id: object) -> str | SafeString:
     copies the whole ID. Return "" if there is no ID. `element` is the ID of the HTML element with
     the whole ID.
     """
-    if not id:
-        return ""
-    shown = (
-        '<span class="cell-id">{0} <code>{3}</code> <button type="button" class="cell-copy" '
-        'data-copies="{1}" aria-label="Copy the ID {3}" title="{2}">Copy</button>'
+    return copied_short(format_html("{} ", name), element, id, str(id)[:SHOWN_ID]) if id else ""
+
+
+def copied_long_id(element: str, id: str) -> str | SafeString:
+    """Return an ID in one line, without its middle if it is long, and a button that copies the
+    whole ID. `element` is the ID of the HTML element with the whole ID.
+    """
+    shown = f"{id[:LONGEST_END]}…{id[-LONGEST_END:]}" if len(id) > 2 * LONGEST_END else id
+    return copied_short("", element, id, shown) if id else ""
+
+
+def copied_short(name: str, element: str, id: object, shown: str) -> SafeString:
+    cell = (
+        '<span class="cell-id">{0}<code title="{2}">{3}</code> <button type="button" '
+        'class="cell-copy" data-copies="{1}" aria-label="Copy the ID {3}" title="{2}">Copy</button>'
         '<code id="{1}" hidden>{2}</code></span>'
     )
-    return format_html(shown, name, element, id, str(id)[:SHOWN_ID])
+    return format_html(cell, name, element, id, shown)

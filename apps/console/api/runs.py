@@ -26,8 +26,7 @@ from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.list_filters import FilterInvalid
 from apps.console.operator_rights import of_seen
-from apps.console.run_search import STATES, ActiveFirstRuns, RunSearch, summary_of
-from apps.live import doors
+from apps.console.run_search import SOURCES, STATES, ActiveFirstRuns, RunSearch, summary_of
 from apps.live.history.request_view import RequestView, view_of
 from apps.live.history.sent_requests import requests_of
 from apps.live.hub import HUB
@@ -54,7 +53,12 @@ SEARCH = [
         "user", OpenApiTypes.STR, description="Filter by a username, or by the `caller` of a run."
     ),
     OpenApiParameter("status", OpenApiTypes.STR, enum=[*STATES]),
-    OpenApiParameter("door", OpenApiTypes.STR, enum=[*doors.LABELS]),
+    OpenApiParameter(
+        "door",
+        OpenApiTypes.STR,
+        enum=[*SOURCES],
+        description="Filter by the source. `users` leaves out test messages in the studio.",
+    ),
     OpenApiParameter(
         "tool", OpenApiTypes.STR, description="Filter by the name of a tool that was called."
     ),

@@ -16,7 +16,6 @@ from apps.catalog.content.installed import installed_content
 from apps.catalog.content.layers import Content
 from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
 from apps.insights.recent_errors import failed_uses
-from apps.live.doors import STUDIO
 from apps.manifest.names import localize_text, possible_names, sanitize
 from apps.manifest.servers import host_and_port
 from apps.manifest.toolsets.kinds import KINDS, WRITTEN, Schema, ToolSet
@@ -77,7 +76,7 @@ def toolset_cards(document: Mapping[str, Any], slug: str) -> list[ToolsetCard]:
 
 def failures_of(slug: str) -> tuple[Failures, ...]:
     since = timezone.now() - timedelta(days=DAYS)
-    rows = failed_uses(since, (slug,)).exclude(door=STUDIO).order_by().values("tool")
+    rows = failed_uses(since, (slug,)).order_by().values("tool")
     found = rows.annotate(count=Count("pk"), last=Max("started_at")).order_by("-last")
     return tuple(Failures(row["tool"], row["count"], row["last"]) for row in found)
 

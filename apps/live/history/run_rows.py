@@ -26,8 +26,7 @@ from apps.agent.ledger import Step
 from apps.agent.progress import Progress
 from apps.agent.steps.results import read_outcome, read_reply
 from apps.insights import rollups
-from apps.insights.sums import RunCount
-from apps.live.doors import STUDIO
+from apps.insights.sums import OF_USERS, RunCount
 from apps.live.events import storable_value
 from apps.live.listeners import RunNews, notify_listeners
 from apps.live.models import Run
@@ -214,7 +213,7 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
     """
     began = RunSummary.objects.filter(started_at__gte=since, started_at__lt=until).order_by()
     grouped = (
-        began.exclude(door=STUDIO)
+        began.filter(OF_USERS)
         .annotate(hour=TruncHour("started_at"))
         .values_list("hour", "application", "bucket", "door")
     )

@@ -52,7 +52,7 @@ TIME_FIELDS = (
 OWNER_FIELDS = ("name", "message")
 OWNER_OPTIONS = ("pinned_version", "is_same_conversation")
 STATE = (
-    *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
+    *("runs", "next_times", "made_by", "run_count", "last_shown", "last_problem"),
     *("is_paused", "pause_reason"),
 )
 

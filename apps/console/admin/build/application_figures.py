@@ -11,8 +11,7 @@ from django.utils import timezone
 
 from apps.insights.models import ModelCall, UsageSum
 from apps.insights.periods import Period
-from apps.insights.sums import Sums
-from apps.live.doors import STUDIO
+from apps.insights.sums import OF_USERS, Sums
 from apps.live.run_summary import RunSummary
 from apps.process_state import AgedCache
 
@@ -56,10 +55,9 @@ def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
 def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
     costs = read_costs(slugs, now)
     failed = Count("pk", filter=Q(status=RunSummary.Status.FAILED))
-    rows = RunSummary.objects.filter(application__in=slugs, started_at__gte=now - WEEK)
+    rows = RunSummary.objects.filter(OF_USERS, application__in=slugs, started_at__gte=now - WEEK)
     counted = (
-        rows.exclude(door=STUDIO)
-        .order_by()
+        rows.order_by()
         .values_list("application")
         .annotate(people=Count("bucket", distinct=True), runs=Count("pk"), failed=failed)
     )

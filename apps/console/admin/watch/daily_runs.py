@@ -8,8 +8,7 @@ from django.db.models import Count, Q, Sum
 from apps.insights.daily_spend import Stretch
 from apps.insights.models import UsageSum
 from apps.insights.periods import DAY
-from apps.insights.sums import TOTAL, of_applications
-from apps.live.doors import STUDIO
+from apps.insights.sums import OF_USERS, TOTAL, of_applications
 from apps.live.run_summary import RunSummary
 
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
@@ -37,7 +36,7 @@ def read_daily_runs(
         },
     )
     # Test messages in the studio do not count in the sums either.
-    rows = RunSummary.objects.filter(of_applications(among)).exclude(door=STUDIO)
+    rows = RunSummary.objects.filter(OF_USERS, of_applications(among))
     failed = Q(status=RunSummary.Status.FAILED)
     recent = rows.filter(days["today"].rows | days["yesterday"].rows).aggregate(
         **{name: Count("pk", filter=day.rows) for name, day in days.items()},

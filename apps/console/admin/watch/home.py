@@ -33,11 +33,11 @@ from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
 from apps.console.admin.watch.recent_changes import recent_changes
 from apps.console.operator_rights import seen_slugs, sees_all
+from apps.console.run_search import FOR_USERS, TODAY
 from apps.insights.daily_spend import read_daily_spend
 from apps.insights.periods import ends_of_sums
 from apps.insights.recent_errors import FAILED_TOOL, failed_calls, failed_uses
 from apps.insights.sums import of_applications
-from apps.live.doors import STUDIO
 from apps.live.leases import oldest_beat
 from apps.live.models import Run
 from apps.live.process.health import channel_layer_delivers, migrations_are_applied, trouble
@@ -200,7 +200,8 @@ def runs_now(among: Slugs, counts: Counts) -> Iterator[Fact]:
 
 def runs_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
     found = read_daily_runs(timezone.now(), ends(), among)
-    page = f"{reverse('admin:runs_runsummary_changelist')}?hours=24"
+    page = reverse("admin:runs_runsummary_changelist")
+    page += f"?{urlencode({'hours': TODAY, 'door': FOR_USERS})}"
     yield Fact("Runs", compare_days(found["today"], found["yesterday"]), link=page)
     failed = found["failed_today"]
     text = compare_days(failed, found["failed_yesterday"])
@@ -227,17 +228,17 @@ def errors(among: Slugs) -> Iterator[Fact]:
     rows = RunSummary.objects.filter(of_applications(among), started_at__gte=since)
     failed = rows.filter(FAILED_FOR_USERS)
     runs = reverse("admin:runs_runsummary_changelist")
+    counted = {"hours": "24", "door": FOR_USERS}
     by_application = group_rows(failed, "application").order_by("-count", "-last")[:MOST_ERRORS]
     titles = application_titles(slug for slug, *_ in by_application)
     for application, count, last in by_application:
-        query = urlencode({"status": "failed", "application": application})
+        query = urlencode({**counted, "status": "failed", "application": application})
         name = f"Failed runs of {titles.get(application, application) or 'no application'}"
         yield Fact(name, frequency(count, last), link=f"{runs}?{query}")
     of_tools = group_rows(
-        failed_uses(since, among).exclude(door=STUDIO).annotate(kind=Value(FAILED_TOOL)),
-        *("kind", "tool"),
+        failed_uses(since, among).annotate(kind=Value(FAILED_TOOL)), "kind", "tool"
     )
-    of_models = group_rows(failed_calls(since, among).exclude(door=STUDIO), "error", "deployment")
+    of_models = group_rows(failed_calls(since, among), "error", "deployment")
     in_runs = Count("run", distinct=True)
     calls = (
         of_models.annotate(in_runs=in_runs)
@@ -248,7 +249,7 @@ def errors(among: Slugs) -> Iterator[Fact]:
     for kind, name, count, last, run_count in calls:
         is_tool = kind == FAILED_TOOL
         title = tool_title(name) if is_tool else deployments.get(name, name)
-        narrowed = {"hours": "24", "error": kind, **({"tool": name} if is_tool else {})}
+        narrowed = {**counted, "error": kind, **({"tool": name} if is_tool else {})}
         # Each attempt is a call, so a run can have several failed calls with the same cause.
         often = frequency(run_count or count, last)
         yield Fact(f"{error_words(kind)}: {title}", often, link=f"{runs}?{urlencode(narrowed)}")

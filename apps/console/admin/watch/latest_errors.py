@@ -11,10 +11,10 @@ from apps.console.admin.watch.error_kinds import error_words, with_attempts
 from apps.console.admin.watch.usage_tables import Links, named_cell, tool_cell
 from apps.insights.recent_errors import FAILED_TOOL, Failure, last_failures
 from apps.insights.sums import of_applications
-from apps.live.run_summary import RunSummary
+from apps.live.run_summary import FAILED_FOR_USERS, RunSummary
 
 COLUMNS = (
-    Column("When (UTC)", is_text=True),
+    Column("When", is_text=True),
     Column("Error", is_text=True),
     Column("Attempts", is_extra=True),
     Column("Message", is_extra=True),
@@ -34,7 +34,7 @@ def latest_errors_table(
 ) -> Table:
     """Return a table of up to `most` failures, newest first."""
     runs = RunSummary.objects.filter(of_applications(among))
-    failed = runs.filter(status=RunSummary.Status.FAILED, started_at__gte=since)
+    failed = runs.filter(FAILED_FOR_USERS, started_at__gte=since)
     failures = last_failures(since, most, among)
     with_calls = {one.run for one in failures}
     failures += [

@@ -19,12 +19,12 @@ from apps.console.run_search import (
     HOURS,
     MOST_LISTED,
     PARAMETERS,
+    SOURCES,
     STATES,
     ActiveFirstRuns,
     RunSearch,
 )
 from apps.insights.sums import costs_of_runs
-from apps.live import doors
 from apps.live.run_summary import RunSummary
 
 TEXTS = {
@@ -115,8 +115,8 @@ def filters(request: HttpRequest) -> list[tuple[str, LinkChoices]]:
     offered: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "application": ("Application", applications),
         "status": ("State", STATES),
-        "door": ("Source", doors.LABELS),
-        "hours": ("Started", {name: f"In the last {title}" for name, title in HOURS.items()}),
+        "door": ("Source", SOURCES),
+        "hours": ("Started", HOURS),
     }
     return [
         (label, link_choices(request, name, with_chosen(titles, request.GET.get(name, ""))))

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.console.admin.callers import title_of
 from apps.console.admin.cells import NOTHING, counted, money
-from apps.console.admin.list_cells import two_lines
+from apps.console.admin.list_cells import copied_long_id, two_lines
 from apps.console.admin.rows.named_rows import named_application, named_caller
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.error_kinds import with_attempts
@@ -69,6 +69,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         "took",
         "calls",
         "tokens",
+        "copied_request",
         "person",
         "versions",
         "cost",
@@ -201,6 +202,10 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         words = counted(run.model_calls, "call")
         return with_attempts(words, run.attempts) if run.attempts > run.model_calls else words
 
+    @admin.display(description="request ID")
+    def copied_request(self, run: RunSummary) -> str | SafeString:
+        return copied_long_id("request-id", run.request_id)
+
     @admin.display(description="cost")
     def cost(self, run: Any) -> str:
         costs = getattr(run, "costs", None)
@@ -237,6 +242,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             "seconds": "took",
             "prompt_tokens": "tokens",
             "model_calls": "calls",
+            "request_id": "copied_request",
         }
         names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]
@@ -245,6 +251,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             if subagents_of(obj).exists():
                 names.append("subagents")
         return [*names, "requests"] if may_read(request) else names
+
+    def get_form(self, request: HttpRequest, obj: Any = None, **options: Any) -> Any:
+        # Django finds the help texts of fields, but not those of methods that show them.
+        help_texts = {"copied_request": RunSummary._meta.get_field("request_id").help_text}
+        return super().get_form(request, obj, help_texts=help_texts, **options)
 
     def has_value(self, run: RunSummary, name: str) -> bool:
         method = getattr(self, name, None)

@@ -13,6 +13,7 @@ from apps.console.admin.callers import application_titles, caller_names, team_na
 from apps.console.admin.cells import Cell, Column, Table, counted
 from apps.console.admin.watch.error_kinds import error_words
 from apps.console.admin.watch.usage_charts import CHARTED, interval_label, interval_start
+from apps.console.run_search import FOR_USERS
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
 from apps.insights.models import UsageSum
 
@@ -50,7 +51,7 @@ class Links:
             case "user" | "key" if self.runs and name:
                 return self.to_runs(user=name)
             case "error" if self.runs:
-                return self.to_runs(error=name)
+                return self.to_runs(error=name, door=FOR_USERS)
             case "tool" if self.runs:
                 return self.to_runs(tool=name)
             case "version" if self.runs and "@" in name:

@@ -28,6 +28,8 @@ visible.
 """
 MARKS = 4
 """The number of intervals on the time axis of the waterfall."""
+LONGEST_IN_SECONDS = 120
+"""Durations from this many seconds on are shown in minutes."""
 
 SpanKind = Literal["model", "tool", "run", "wait"]
 KIND_NAMES: dict[SpanKind, str] = {
@@ -102,7 +104,7 @@ def waterfall_of(run: RunSummary) -> Waterfall:
     length = max((end - begin).total_seconds(), 0.001)
     return Waterfall(
         [row_of(span, begin, length) for span in shown],
-        [duration(length * part / MARKS) for part in range(MARKS + 1)],
+        axis_marks(length),
         len(spans) - len(shown),
     )
 
@@ -204,11 +206,26 @@ def row_of(span: TimeSpan, begin: datetime, length: float) -> Row:
     )
 
 
+def axis_marks(length: float) -> list[str]:
+    """Return the labels of an axis in a unit that suits its length in seconds."""
+    moments = [length * part / MARKS for part in range(MARKS + 1)]
+    if length >= LONGEST_IN_SECONDS:
+        return [in_minutes(moment) for moment in moments]
+    if length >= 1:
+        return [duration(moment) for moment in moments]
+    places = 0 if length >= 0.1 else 2
+    return [f"{round(moment * 1000, places):g} ms" for moment in moments]
+
+
 def duration(seconds: float) -> str:
+    if not seconds:
+        return "0 s"
     if 0 < seconds < 0.1:
         return f"{seconds * 1000:.3g} ms"
-    if seconds < 120:
-        return f"{seconds:.2f} s"
+    return f"{seconds:.2f} s" if seconds < LONGEST_IN_SECONDS else in_minutes(seconds)
+
+
+def in_minutes(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

@@ -63,8 +63,8 @@ def test_an_operator_sees_schedules_of_the_own_applications_and_pauses_them():
     assert Schedule.objects.get(pk=row.pk).is_paused
 
 
-def test_the_list_shows_times_in_the_zone_of_each_schedule():
-    client, user = operator("view_schedule")
+def test_the_list_and_the_form_show_times_in_the_zone_of_each_schedule():
+    client, user = operator("view_schedule", "change_schedule")
     row = add_schedule(application_of(owner=user), add_user(), time_zone="Europe/Berlin")
     Schedule.objects.filter(pk=row.pk).update(
         next_at=datetime(2026, 12, 7, 7, tzinfo=UTC), last_at=datetime(2026, 7, 6, 6, tzinfo=UTC)
@@ -73,7 +73,9 @@ def test_the_list_shows_times_in_the_zone_of_each_schedule():
     page = client.get("/admin/schedules/schedule/").content.decode()
 
     assert 'title="7 Dec 2026, 08:00:00 CET">7 Dec 2026, 08:00</time>' in page
-    assert 'title="6 Jul 2026, 08:00:00 CEST">6 Jul 2026, 08:00</time>' in page
+    last = 'title="6 Jul 2026, 08:00:00 CEST">6 Jul 2026, 08:00</time>'
+    assert last in page
+    assert last in client.get(f"/admin/schedules/schedule/{row.pk}/change/").text
 
 
 def test_a_schedule_without_a_message_has_one_error_for_it():

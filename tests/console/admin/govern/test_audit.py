@@ -52,8 +52,9 @@ def test_a_row_has_short_ids_with_buttons_that_copy_the_whole_ones(admin_client:
 
     page = admin_client.get(PAGE).text
 
-    assert f'<a href="/admin/runs/runsummary/?q={run}">Run</a> <code>{str(run)[:8]}</code>' in page
-    assert f"Conversation <code>{str(conversation)[:8]}</code>" in page
+    link = f'<a href="/admin/runs/runsummary/?q={run}">Run</a>'
+    assert f'{link} <code title="{run}">{str(run)[:8]}</code>' in page
+    assert f'Conversation <code title="{conversation}">{str(conversation)[:8]}</code>' in page
     for name, id in (("run", run), ("conversation", conversation)):
         assert f'data-copies="{name}-{row.pk}"' in page
         assert f'<code id="{name}-{row.pk}" hidden>{id}</code>' in page

@@ -136,17 +136,17 @@ def test_errors_are_grouped_by_cause_and_counted_by_run_with_links_to_the_runs(c
         (
             "Failed runs of travel",
             "once",
-            "/admin/runs/runsummary/?status=failed&application=travel",
+            "/admin/runs/runsummary/?hours=24&door=users&status=failed&application=travel",
         ),
         (
             "The service rejected the key (status 401): gpt",
             "3 times",
-            "/admin/runs/runsummary/?hours=24&error=status+401",
+            "/admin/runs/runsummary/?hours=24&door=users&error=status+401",
         ),
         (
             "Tool failed: Search",
             "once",
-            "/admin/runs/runsummary/?hours=24&error=Tool+failed&tool=search",
+            "/admin/runs/runsummary/?hours=24&door=users&error=Tool+failed&tool=search",
         ),
     ]
 
@@ -298,6 +298,36 @@ def test_runs_of_today_are_compared_with_yesterday_at_this_time(client, operator
         found = facts(client, "Runs today")
 
     assert found == {"Runs": "2, +100% compared with this time yesterday", "Failed": "1"}
+
+
+def test_the_numbers_of_today_link_to_the_runs_that_were_counted(client, operator):
+    counted = [
+        RunSummary.objects.create(
+            door=door,
+            application="travel",
+            bucket="user-1",
+            status=status,
+            started_at=NOON - timedelta(hours=hours),
+        )
+        for door, status, hours in (
+            ("page", "failed", 2),
+            ("page", "done", 3),
+            ("studio", "failed", 1),
+            ("page", "failed", 20),  # Yesterday, but in the last 24 hours.
+        )
+    ][:2]
+
+    with time_machine.travel(NOON):
+        client.force_login(operator)
+        shown = {
+            fact.name: (fact.text, client.get(fact.link).context["cl"].result_list)
+            for fact in block(client, "Runs today").facts
+        }
+
+    assert shown == {
+        "Runs": ("2", counted),
+        "Failed": ("1", counted[:1]),
+    }
 
 
 def test_failed_test_messages_of_the_studio_are_not_errors(client, operator):

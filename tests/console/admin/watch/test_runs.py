@@ -187,6 +187,18 @@ def test_the_page_of_a_failed_run_begins_with_question_answer_and_the_failing_st
     assert list(read) == [("contents.read", "question and answer", run.pk)]
 
 
+def test_a_long_request_id_is_shortened_and_can_be_copied(client, runs, operator):
+    id = "bce14891-7b7d-4110-8233-325b6c094378"
+    RunSummary.objects.filter(pk=runs[1].pk).update(request_id=id)
+
+    page = client.get(f"{PAGE}{runs[1].pk}/change/").text
+
+    assert f'<code title="{id}">bce14891-7b7…325b6c094378</code>' in page
+    assert 'data-copies="request-id"' in page
+    assert f'<code id="request-id" hidden>{id}</code>' in page
+    assert "The ID in the log and in the response header X-Request-ID." in page
+
+
 def test_the_page_of_a_test_message_names_the_draft_and_says_that_nothing_is_stored(
     client, runs, operator
 ):

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.utils import timezone
@@ -18,12 +19,16 @@ from apps.catalog.models import Change
 from apps.console.admin.cells import NOTHING, Table
 from apps.console.admin.watch import usage
 from apps.console.admin.watch.charts import Chart, ChartPoint, Series, round_up
+from apps.console.time_cells import time_cell
+from apps.insights.figures import report
 from apps.insights.models import Price
+from apps.insights.rollups import sum_up_all
+from apps.live.history.run_rows import count_runs
 from apps.live.run_summary import RunSummary
 from tests.accounts.teams import make_team
 from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import permit, staff_account
-from tests.insights.calls import model_call, store, tool_use
+from tests.insights.calls import NOON, model_call, store, tool_use
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -108,12 +113,13 @@ def test_errors_and_slow_tools_are_told_with_links_to_their_runs(client, operato
         [f"{words}, 2 attempts)", "gpt", "travel", "user-7", "Failed"],
         ["Tool failed", "Search", "travel", "user-7", NOTHING],
     ]
+    assert last.rows[0][0].text == time_cell(recent)
     page = f"/admin/runs/runsummary/{run.pk}/change/"
     assert [row[-1].link for row in last.rows] == [page, ""]
     assert (last.rows[0][1].note, last.rows[0][-1].below) == ("Slow down.", "ab12cd34")
     assert last.rows[1][2].below == "search"
     assert line_of(errors) == {"Error": f"{words})", "Calls": "2"}
-    assert errors.rows[0][0].link == "/admin/runs/runsummary/?error=status+429"
+    assert errors.rows[0][0].link == "/admin/runs/runsummary/?error=status+429&door=users"
     assert line_of(slowest)["Tool"] == "Search"
 
 
@@ -136,6 +142,35 @@ def test_errors_are_in_order_of_time_and_a_failed_run_without_calls_is_listed(cl
         "Run failed",
         "The service timed out",
     ]
+
+
+@pytest.mark.parametrize("is_summed", [False, True])
+def test_failures_of_test_messages_in_the_studio_are_not_counted(client, operator, is_summed):
+    test: dict[str, Any] = {"started_at": NOON, "door": "studio", "version": 0}
+    spent = {"input_tokens": 10, "cost": Decimal("0.5"), "currency": "USD"}
+    store(
+        model_call(**test, **spent),
+        model_call(**test, **spent, error="status 401"),
+        tool_use(**test, has_failed=True),
+        model_call(started_at=NOON, error="timeout"),
+    )
+    RunSummary.objects.create(
+        door="studio", application="travel", bucket="user-1", status="failed", started_at=NOON
+    )
+
+    with time_machine.travel(NOON + timedelta(hours=3)):
+        if is_summed:
+            sum_up_all(count_runs)
+        client.force_login(operator)
+        last, errors = client.get(f"{PAGE}errors/").context["others"]
+        found = report("version", timedelta(days=1), count_runs)
+
+    assert [row[1].text for row in last.rows] == ["The service timed out"]
+    assert line_of(errors) == {"Error": "The service timed out", "Calls": "1"}
+    counts = {one.name: (one.sums.calls, one.sums.errors) for one in found.lines}
+    assert counts == {"travel@0": (1, 0), "travel@1": (1, 1)}
+    assert (found.total.sums.input_tokens, found.total.sums.costs) == (20, {"USD": Decimal(1)})
+    assert (found.tools.sums.calls, found.total.sums.runs) == (0, 0)
 
 
 def test_the_message_of_a_service_is_shown_only_to_users_who_may_see_runs(client):
@@ -293,7 +328,7 @@ def test_the_file_has_costs_to_their_last_place(client, operator):
         ("series", "Hour", 24),
         ("errors", "Error", 1),
         ("slowest", "Tool", 1),
-        ("last-errors", "When (UTC)", 1),
+        ("last-errors", "When", 1),
         ("unknown", "Application", 1),
     ],
 )

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from apps.console.admin.watch import waterfall
-from apps.console.admin.watch.waterfall import duration, waterfall_of
+from apps.console.admin.watch.waterfall import axis_marks, duration, waterfall_of
 from apps.live.models import Interaction, Run, RunStep
 from apps.live.run_summary import RunSummary
 from tests.catalog.rows import make_operator
@@ -59,7 +59,7 @@ def test_calls_are_shown_in_their_order_on_one_axis(run):
         for row in found.rows
     ] == [
         (
-            *("Model", "gpt", "0.00 s", "2.00 s", "0.00", "20.00"),
+            *("Model", "gpt", "0 s", "2.00 s", "0.00", "20.00"),
             ("1,200 input tokens (1,000 cached), 30 output tokens; first token after 0.50 s; "
             "0.5000 USD"),
         ),
@@ -68,7 +68,7 @@ def test_calls_are_shown_in_their_order_on_one_axis(run):
         ("Model", "gpt", "5.00 s", "5.00 s", "50.00", "50.00", "Cancelled"),
     ]  # fmt: skip
     assert [row.span.has_failed for row in found.rows] == [False, True, False, False]
-    assert found.marks == ["0.00 s", "2.50 s", "5.00 s", "7.50 s", "10.00 s"]
+    assert found.marks == ["0 s", "2.50 s", "5.00 s", "7.50 s", "10.00 s"]
 
 
 def test_a_failed_call_has_the_message_of_the_service(run):
@@ -149,7 +149,7 @@ def test_a_run_of_very_many_calls_is_cut(run, monkeypatch):
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "0.00 s"),
+        (0, "0 s"),
         (0.0123, "12.3 ms"),
         (119.4, "119.40 s"),
         (120, "2 min 00 s"),
@@ -158,3 +158,17 @@ def test_a_run_of_very_many_calls_is_cut(run, monkeypatch):
 )
 def test_durations_are_shown_in_fitting_units(seconds, text):
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("length", "marks"),
+    [
+        (0.001, ["0 ms", "0.25 ms", "0.5 ms", "0.75 ms", "1 ms"]),
+        (0.3, ["0 ms", "75 ms", "150 ms", "225 ms", "300 ms"]),
+        (0.9999, ["0 ms", "250 ms", "500 ms", "750 ms", "1000 ms"]),
+        (1, ["0 s", "0.25 s", "0.50 s", "0.75 s", "1.00 s"]),
+        (240, ["0 min 00 s", "1 min 00 s", "2 min 00 s", "3 min 00 s", "4 min 00 s"]),
+    ],
+)
+def test_the_labels_of_an_axis_have_a_unit_that_suits_its_length(length, marks):
+    assert axis_marks(length) == marks
