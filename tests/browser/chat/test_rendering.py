@@ -240,7 +240,7 @@ def test_charts_are_laid_out_for_the_width_and_wide_diagrams_are_scrolled(
 
 def looks(page: Page) -> list[dict[str, Any]]:
     """Return what the pictures show: the font sizes and angles of their texts, and their scale."""
-    return page.locator(".diagram-picture img").evaluate_all(
+    found: list[dict[str, Any]] = page.locator(".diagram-picture img").evaluate_all(
         """images => images.map(image => {
             const svg = decodeURIComponent(image.src);
             const all = (pattern) => [...new Set([...svg.matchAll(pattern)].map((one) => Number(one[1])))];
@@ -255,6 +255,7 @@ def looks(page: Page) -> list[dict[str, Any]]:
             };
         })"""
     )
+    return found
 
 
 def test_a_page_in_an_answer_runs_in_a_frame_that_reaches_nothing(
