@@ -305,6 +305,20 @@ test("a draft is saved by itself after a pause, and the field keeps the focus an
   assert.deepEqual([base.manifest.conversation_starters.starters[0].text, version], ["Find parcel 7", 1]);
 });
 
+test("a save that succeeds takes back the words of one that failed", async (t) => {
+  const tab = await openStudio(t);
+  tab.network.answer(`POST ${ADDRESS}save/`, () => Response.json({ message: "Not saved: Title: This field is required." }, { status: 400 }));
+  const question = await tab.field(QUESTION);
+  tab.fill(question, "Find parcel 7");
+  await until(() => status(tab), "Not saved: Title: This field is required.");
+
+  stored(tab, "save");
+  tab.fill(question, "Find parcel 8");
+
+  await tab.shows(".studio-saved", "Saved");
+  assert.equal(status(tab), "");
+});
+
 test("what others saved is drawn once nobody types in the section, and nothing typed is lost", async (t) => {
   const tab = await openStudio(t);
   const others = { starters: [{ title: "Theirs", text: "Theirs" }] };

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.contrib import admin
 from django.http import Http404, HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -54,6 +55,7 @@ def conversation_data(
     page = {
         "application": application,
         "ended": ended,
+        "studio": studio_url(request, application),
         "starters": starters(manifest),
         "conversation_id": None if conversation is None else str(conversation),
         "text_limit": LONGEST_QUESTION,
@@ -86,6 +88,16 @@ def as_read(conversation: Conversation) -> Application:
     )
 
 
+def studio_url(request: HttpRequest, application: Application) -> str:
+    """Return the URL of the application's studio, or "" if the user cannot edit the application."""
+    if not (application.pk and request.user.is_staff):
+        return ""
+    pages = admin.site.get_model_admin(Application)
+    if not pages.has_change_permission(request, application):
+        return ""
+    return reverse("studio:page", args=(application.pk,))
+
+
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the template context that the page's scripts need."""
     place = page["place"]
@@ -108,6 +120,7 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
         "address": reverse("chat", args=(application.slug,)),
         "application": application.slug,
         "ended": page["ended"],
+        "studio": page["studio"],
         "feedback": "" if page["ended"] else "yes",
         "conversation": page["conversation_id"] or "",
         "requests": "yes" if page["shows_requests"] else "",

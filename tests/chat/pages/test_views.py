@@ -277,6 +277,22 @@ def test_a_session_that_is_used_does_not_expire():
     assert "sessionid" not in again.cookies
 
 
+def test_who_can_edit_an_application_gets_to_its_studio():
+    application, client = add_application(), Client()
+    told = {}
+    for user in (
+        User.objects.create_user("grace"),
+        User.objects.create_user("staff", is_staff=True),
+        User.objects.create_superuser("root"),
+    ):
+        client.force_login(user)
+        page = client.get(f"/chat/{application.slug}/page/").json()
+        told[user.username] = page["attributes"]["studio"]
+
+    studio = f"/admin/catalog/application/{application.pk}/studio/"
+    assert told == {"grace": "", "staff": "", "root": studio}
+
+
 def test_pages_ask_the_database_a_bounded_number_of_questions(django_assert_max_num_queries):
     application, client = add_application(), visiting()
     for number in range(30):

@@ -307,6 +307,7 @@ def test_a_page_that_is_open_gets_what_another_conversation_needs():
     assert told["attributes"] | {"tile": ""} == {
         "title": "Big travel",
         "runs-code": "",
+        "studio": "",
         "description": "Trains",
         "letters": "Bt",
         "tile": "",

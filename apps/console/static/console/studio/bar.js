@@ -244,7 +244,7 @@ export class Bar {
   async #save(choices, reason) {
     const { store } = this;
     if (reason !== "asked" && !store.isChanged) return true;
-    const hadFailed = this.progress === "failed";
+    const hadFailed = this.status.classList.contains("studio-error");
     clearTimeout(this.#timer);
     this.#isHeld = false;
     this.note("saving");

@@ -21,6 +21,7 @@ const main = element("main", HTMLElement);
 const memorySwitch = element("memory-switch", HTMLButtonElement);
 const newChat = element("new-chat", HTMLAnchorElement);
 const chip = element("application-chip", HTMLAnchorElement);
+const studio = element("edit-application", HTMLAnchorElement);
 const placeNotice = element("place-notice", HTMLElement);
 
 offerMemorySwitch(memorySwitch, session, base, tellMemory);
@@ -56,6 +57,8 @@ export function showApplication() {
   log.limit = composer.limit = Number(page.textLimit) || Infinity;
   composer.ended = page.ended ?? "";
   composer.openDraft(draftKey());
+  studio.href = page.studio ?? "";
+  studio.hidden = !page.studio;
   newChat.href = chip.href = page.ended ? "/" : base();
   files.base = base();
   files.conversation = id;
