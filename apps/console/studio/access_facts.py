@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from apps.accounts.persons import display_name
 from apps.catalog.models import Application, Role
 from apps.console.operator_rights import may_grant, may_rule_publishing
 from apps.console.people import VIEW_GROUPS, VIEW_USERS
@@ -40,8 +41,8 @@ def audience_of(row: Application) -> str:
 
 
 def user_facts(user: Any) -> dict[str, str]:
-    name = user.get_username()
-    return {"kind": "user", "what": "User", "name": name, "title": user.get_full_name() or name}
+    facts = {"kind": "user", "what": "User"}
+    return {**facts, "name": user.get_username(), "title": display_name(user)}
 
 
 def group(row: Any) -> dict[str, str]:
