@@ -15,6 +15,14 @@ def display_name(user: Any) -> str:
     return str(user.get_full_name() or user.get_username())
 
 
+def name_with_username(user: Any) -> str:
+    """Return a name that distinguishes users with the same full name, such as "Anna Berg (anna)", or
+    only the username of a user without a full name.
+    """
+    name, username = display_name(user), user.get_username()
+    return name if name == username else f"{name} ({username})"
+
+
 def person_of(bucket: str) -> int | None:
     """Return the ID of the user to whom the bucket belongs. Return None for visitors,
     installation-wide keys and deleted keys.

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
 from apps.console.admin.govern.system_messages import read_only_page
+from apps.console.admin.rows.row_choices import RowChoicesView
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.cases import CaseRunViewSet, CaseViewSet
@@ -91,6 +92,7 @@ studio_urls: list[URLPattern] = [
 ]
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("admin/autocomplete/", staff(RowChoicesView.as_view(admin_site=admin.site))),
     path("admin/find/", staff(search_palette), name="palette"),
     re_path(
         r"^admin/catalog/application/(?P<pk>\d+)/try/",

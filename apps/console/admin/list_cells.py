@@ -5,9 +5,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from apps.accounts.persons import name_with_username
 from apps.console.admin.callers import person_name
 from apps.console.admin.cells import NOTHING
 
@@ -42,6 +44,14 @@ def account_cell(user: Any, below: object = "") -> str:
     name = person_name(user)
     shown = format_html('<span title="{}">{}</span>', user.get_username(), name)
     return two_lines(shown, below)
+
+
+def account_link(user: Any) -> str:
+    """Return the user's name for a form, as a link to the user's page."""
+    if user is None:
+        return NOTHING
+    url = reverse("admin:auth_user_change", args=[user.pk])
+    return format_html('<a href="{}" class="text-link">{}</a>', url, name_with_username(user))
 
 
 def row_links(links: Iterable[RowLink]) -> SafeString:

@@ -7,15 +7,18 @@ from copy import copy
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
+from django.contrib.admin import RelatedOnlyFieldListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.widgets import (
     AutocompleteMixin,
     AutocompleteSelect,
     AutocompleteSelectMultiple,
 )
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import models
+from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
@@ -37,6 +40,7 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from apps.accounts.persons import name_with_username
 from apps.console.admin.cells import NOTHING
 from apps.console.menu import page_of_list, row_name
 from apps.console.run_search import MOST_LISTED
@@ -119,6 +123,25 @@ class RowChoice(LenientAutocomplete, AutocompleteSelect):
 
 class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
     pass
+
+
+class UserField(ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, user: Any) -> str:
+        return name_with_username(user)
+
+
+class UsersField(ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, user: Any) -> str:
+        return name_with_username(user)
+
+
+class UserFilter(RelatedOnlyFieldListFilter):
+    """Filters a list by the users who occur in it, and shows their names."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
+        found = super().field_choices(field, request, model_admin)
+        users = User.objects.filter(pk__in=[pk for pk, _ in found])
+        return [(user.pk, name_with_username(user)) for user in users.order_by("username")]
 
 
 def is_id(text: str) -> bool:
@@ -237,6 +260,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             options.setdefault("widget", widget)
         elif db_field.name not in self.get_readonly_fields(request):
             options.setdefault("widget", SearchedSelect())
+        if db_field.related_model is User:
+            options.setdefault("form_class", UserField)
         return super().formfield_for_foreignkey(db_field, request, **options)
 
     def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
@@ -267,6 +292,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.name in self.get_autocomplete_fields(request):
             options.setdefault("widget", RowChoices(db_field, self.admin_site))
+        if db_field.related_model is User:
+            options.setdefault("form_class", UsersField)
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

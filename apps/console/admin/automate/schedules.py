@@ -19,7 +19,7 @@ from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.callers import person_name
-from apps.console.admin.list_cells import account_cell, two_lines
+from apps.console.admin.list_cells import account_cell, account_link, two_lines
 from apps.console.admin.theme import (
     TEXT_INPUT,
     Admin,
@@ -189,7 +189,7 @@ class ScheduleAdmin(Admin[Schedule]):
         times = TIME_FIELDS if self.has_change_permission(request, obj) else TIMES
         is_own = is_ruled(request.user, obj)
         shown, options = (OWNER_FIELDS, OWNER_OPTIONS) if is_own else (("answers",), ())
-        about = (None, {"fields": ("application", "user", "team", *shown)})
+        about = (None, {"fields": ("application", "user_link", "team", *shown)})
         return about, ("State", {"fields": STATE}), *self.rules_of(times, options)
 
     def rules_of(self, times: tuple[str, ...], options: tuple[str, ...]) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ class ScheduleAdmin(Admin[Schedule]):
         return ("Times", {"fields": times}), ("More options", more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return () if obj is None else ("application", "user", "team", "answers", *STATE)
+        return () if obj is None else ("application", "user_link", "team", "answers", *STATE)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         if db_field.related_model is Application and not edits_all(request.user):
@@ -229,6 +229,10 @@ class ScheduleAdmin(Admin[Schedule]):
     @admin.display(description="user", ordering="user")
     def person(self, row: Schedule) -> SafeString | str:
         return account_cell(row.user, row.team or "")
+
+    @admin.display(description="user")
+    def user_link(self, row: Schedule) -> SafeString | str:
+        return account_link(row.user)
 
     @admin.display(description="next at", ordering="next_at")
     def next_shown(self, row: Schedule) -> SafeString | str:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.console.admin.callers import person_name
 from apps.console.admin.cells import shown_time
-from apps.console.admin.list_cells import account_cell
+from apps.console.admin.list_cells import account_cell, account_link
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
@@ -55,10 +55,10 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     empty_labels = {"application": "All applications"}
     search_fields = ("name", "url", "application__slug", "owner__username")
     search_help_text = "Name, URL, application or owner"
-    readonly_fields = ("owner", "state", "signed_by", "version", "created_at", "updated_at")
+    readonly_fields = ("owner_link", "state", "signed_by", "version", "created_at", "updated_at")
     fieldsets = (
         (None, {"fields": ("name", "url", "is_enabled", "state", "signed_by")}),
-        ("Events", {"fields": ("application", "events", "has_text", "owner")}),
+        ("Events", {"fields": ("application", "events", "has_text", "owner_link")}),
         HISTORY_FIELDS,
     )
 
@@ -115,6 +115,10 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     @admin.display(description="owner", ordering="owner__username")
     def owner_shown(self, row: Subscription) -> str:
         return account_cell(row.owner)
+
+    @admin.display(description="owner")
+    def owner_link(self, row: Subscription) -> str:
+        return account_link(row.owner)
 
     @admin.display(description="state")
     def state(self, row: Subscription) -> str:

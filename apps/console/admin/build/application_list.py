@@ -22,7 +22,7 @@ from apps.console.admin.build.application_figures import week_figures
 from apps.console.admin.callers import person_name
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import RowLink, row_links, two_lines
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import Admin, UserFilter
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
@@ -105,7 +105,7 @@ class ApplicationList(Admin[Application]):
         RequestFilter,
         "is_enabled",
         AudienceFilter,
-        ("owner", admin.RelatedOnlyFieldListFilter),
+        ("owner", UserFilter),
     )
     list_select_related = ("owner",)
     search_fields = ("title", "slug", "description")

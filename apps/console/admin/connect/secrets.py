@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from apps.catalog.content.installed import installed_content
 from apps.catalog.uses import ItemUser, secret_uses
 from apps.console.admin.connect.secret_form import SecretForm
-from apps.console.admin.list_cells import account_cell
+from apps.console.admin.list_cells import account_cell, account_link
 from apps.console.admin.rows.dependents import bullet_list, dependent_lines
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.workspace.local.models import Secret
@@ -35,9 +35,9 @@ class SecretAdmin(RecordedAdmin[Secret]):
         "used_by",
         "version",
         "rotated_at",
-        "created_by",
+        "creator",
         "created_at",
-        "changed_by",
+        "editor",
         "updated_at",
     )
     fieldsets = (
@@ -99,6 +99,14 @@ class SecretAdmin(RecordedAdmin[Secret]):
     @admin.display(description="changed by", ordering="changed_by__username")
     def changer(self, secret: Secret) -> str:
         return account_cell(secret.changed_by)
+
+    @admin.display(description="changed by")
+    def editor(self, secret: Secret) -> str:
+        return account_link(secret.changed_by)
+
+    @admin.display(description="created by")
+    def creator(self, secret: Secret) -> str:
+        return account_link(secret.created_by)
 
     @admin.display(description="used by")
     def uses(self, secret: Secret) -> int:

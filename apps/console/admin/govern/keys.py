@@ -27,8 +27,8 @@ from apps.accounts.teams import may_work_in, team_of, teams_of
 from apps.catalog.access import accessible_rows
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
-from apps.console.admin.list_cells import account_cell, two_lines
-from apps.console.admin.theme import Admin
+from apps.console.admin.list_cells import account_cell, account_link, two_lines
+from apps.console.admin.theme import Admin, UserFilter
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
@@ -105,6 +105,10 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     @admin.display(description="user", ordering="user")
     def owner(self, key: Any) -> str:
         return account_cell(key.user)
+
+    @admin.display(description="user")
+    def owner_link(self, key: Any) -> str:
+        return account_link(key.user)
 
     @admin.display(description="state")
     def state(self, key: AbstractAPIKey) -> str:
@@ -230,7 +234,7 @@ class ApiKeyAdmin(KeyAdmin):
     list_display = ("named", "owner", "state", "expiry_date", "last_used_at", "created")
     list_select_related = ("user",)
     autocomplete_fields = ("applications",)
-    list_filter = ("revoked", ("user", admin.RelatedOnlyFieldListFilter))
+    list_filter = ("revoked", ("user", UserFilter))
     rates = ("requests_per_minute", "tokens_per_minute")
     new_fields = (
         "name",
@@ -297,8 +301,8 @@ class OperatorKeyAdmin(KeyAdmin):
     list_display = ("named", "owner", "state", "expiry_date", "created")
     list_select_related = ("user",)
     new_fields = ("name", "expiry_date")
-    readonly_fields = ("prefix", "created", "user")
-    fields = ("name", "user", "expiry_date", "revoked", "prefix", "created")
+    readonly_fields = ("prefix", "created", "owner_link")
+    fields = ("name", "owner_link", "expiry_date", "revoked", "prefix", "created")
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:

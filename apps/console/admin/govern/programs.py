@@ -25,7 +25,7 @@ from apps.accounts.oauth import clients, programs
 from apps.accounts.oauth.connections import end_connections
 from apps.console.admin.list_cells import account_cell, copied_text, two_lines
 from apps.console.admin.rows.named_rows import NamedRows, named_application
-from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin
+from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin, UserFilter
 from apps.errors import Refused
 
 admin.site.unregister(Client)  # `ProgramAdmin` shows programs.
@@ -234,7 +234,7 @@ class ProgramConnectionAdmin(NamedRows, ReadOnlyAdmin[ProgramConnection]):
     list_display_links = None
     list_select_related = ("program", "user", "team__group")
     list_filter = (
-        ("user", admin.RelatedOnlyFieldListFilter),
+        ("user", UserFilter),
         ("team", admin.RelatedOnlyFieldListFilter),
     )
     search_fields = ("program__name", "=program__id", "user__username", "=slug")
