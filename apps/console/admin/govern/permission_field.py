@@ -14,9 +14,8 @@ class PermissionGroups(ModelChoiceIterator):  # type: ignore[type-arg]
     """Yields permissions grouped by application, in the order of the queryset."""
 
     def __iter__(self) -> Iterator[Any]:
-        names = {config.label: config.verbose_name for config in apps.get_app_configs()}
         for label, rows in groupby(self.queryset, key=app_label):
-            yield str(names.get(label, label)), [self.choice(row) for row in rows]
+            yield app_title(label), [self.choice(row) for row in rows]
 
 
 class PermissionsField(ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -30,6 +29,12 @@ def short_name(permission: Permission) -> str:
     """Return a permission's name without the leading "Can", such as "View runs"."""
     name = permission.name.removeprefix("Can ")
     return name[:1].upper() + name[1:]
+
+
+def app_title(label: str) -> str:
+    """Return the name of a Django app, or its label if the app is not installed."""
+    found = apps.app_configs.get(label)
+    return label if found is None else str(found.verbose_name)
 
 
 def app_label(permission: Permission) -> str:

@@ -11,7 +11,7 @@ from django.forms import CheckboxSelectMultiple
 from django.utils.text import capfirst
 
 from apps.admin_pages import Group
-from apps.console.admin.govern.permission_field import PermissionsField, short_name
+from apps.console.admin.govern.permission_field import PermissionsField, app_title, short_name
 from apps.console.menu import declared_pages
 
 ACTIONS = ("view", "add", "change", "delete")
@@ -63,19 +63,24 @@ def table_sections(
     permissions: Iterable[Permission], chosen: set[str]
 ) -> Iterator[tuple[str, list[PermissionRow]]]:
     """Yield the headings of the menu with their rows, in the order of the menu. The permissions for
-    a model without a page are in the row of the first page of its Django app.
+    a model without a page are in the row of the first page of its Django app. An app without a page
+    has a row under the last heading, "Other".
     """
     pages = [page for page in declared_pages() if page.model]
     by_app = {app_of(page.model): page for page in reversed(pages)}
     by_model = by_app | {page.model: page for page in reversed(pages)}
     rows = {page.model: PermissionRow(page.title) for page in pages[::-1]}
+    others: dict[str, PermissionRow] = {}
     for one in permissions:
         kind = one.content_type
         model = f"{kind.app_label}.{kind.model}"
-        page = by_model.get(model) or by_app[kind.app_label]
+        page = by_model.get(model) or by_app.get(kind.app_label)
         box = PermissionBox(str(one.pk), short_name(one), str(one.pk) in chosen)
         action = one.codename.removesuffix(f"_{kind.model}")
-        if action in ACTIONS and page.model == model:
+        if page is None:
+            row = others.setdefault(kind.app_label, PermissionRow(app_title(kind.app_label)))
+            row.more.append(box)
+        elif action in ACTIONS and page.model == model:
             rows[model].boxes[action] = box
         else:
             rows[page.model].more.append(box)
@@ -83,6 +88,8 @@ def table_sections(
         models = dict.fromkeys(page.model for page in pages if page.group == heading)
         if found := [rows[model] for model in models if rows[model].boxes or rows[model].more]:
             yield heading, found
+    if others:
+        yield "Other", [*others.values()]
 
 
 def app_of(model: str) -> str:
