@@ -305,6 +305,18 @@ test("a draft is saved by itself after a pause, and the field keeps the focus an
   assert.deepEqual([base.manifest.conversation_starters.starters[0].text, version], ["Find parcel 7", 1]);
 });
 
+test("the draft is compared with the live version only once there is one", async (t) => {
+  /** @param {number} number of the live version */
+  const withLive = (number) => (document) => {
+    const data = document.getElementById("studio-data");
+    data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), state: { ...STATE, number } });
+  };
+  const before = await openStudio(t, { change: withLive(0) });
+  const after = await openStudio(t, { change: withLive(1) });
+
+  assert.deepEqual([before, after].map((tab) => tab.find("[data-beside]").disabled), [true, false]);
+});
+
 test("a save that succeeds takes back the words of one that failed", async (t) => {
   const tab = await openStudio(t);
   tab.network.answer(`POST ${ADDRESS}save/`, () => Response.json({ message: "Not saved: Title: This field is required." }, { status: 400 }));
@@ -883,7 +895,7 @@ test("a new skill has no error before the user has been in its description, and 
 test("an error about the name of a skill is a sentence at its field and in the list of issues", async (t) => {
   const tab = await openStudio(t, { hash: "#skills" });
   const message = "name: cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them";
-  tab.network.answer(`POST ${ADDRESS}check/`, { findings: [{ path: "skills/new-skill/SKILL.md", severity: "error", message }] });
+  tab.network.answer(`POST ${ADDRESS}check/`, { findings: [{ path: "skills/new-skill/SKILL.md", label: "Skills › new-skill › SKILL.md", severity: "error", message }] });
   await tab.click("Write a skill");
 
   const sentence = "The name cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them.";

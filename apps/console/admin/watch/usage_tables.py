@@ -91,7 +91,7 @@ def tiles(found: UsageReport) -> list[UsageTile]:
     counts = [
         UsageTile("Runs", Cell(sums.runs), f"{sums.failed_runs:,} failed"),
         UsageTile("Users and keys", Cell(found.callers)),
-        UsageTile("Model calls", Cell(sums.calls), f"{tools.calls:,} tool calls"),
+        UsageTile("Model calls", Cell(sums.calls), counted(tools.calls, "tool call")),
         UsageTile(
             "Tokens",
             Cell((sums.input_tokens or 0) + (sums.output_tokens or 0)),

@@ -50,6 +50,14 @@
 
   apply(account || stored());
   addEventListener("DOMContentLoaded", () => apply(account || stored()));
+  // The theme's scripts read the system's scheme only when `adminTheme` changes.
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    const { Alpine } = /** @type {{Alpine?: {$data: (element: Element) => {adminTheme: string}}}} */ (globalThis);
+    const data = Alpine?.$data(root);
+    if (data?.adminTheme !== "auto") return;
+    data.adminTheme = "";
+    data.adminTheme = "auto";
+  });
   addEventListener("storage", ({ key, newValue }) => {
     if (key === KEY) apply(newValue);
   });

@@ -56,7 +56,7 @@ def test_the_page_shows_what_was_used(client, operator):
         ("Cost", "0.0123 USD", ""),
         ("Runs", "1", "0 failed"),
         ("Users and keys", "1", ""),
-        ("Model calls", "2", "1 tool calls"),
+        ("Model calls", "2", "1 tool call"),
         ("Tokens", "2,040", "2,000 input, 40 output, 25.0% cached"),
         ("Time to first token", "0.49 s", "p50; p95 0.49 s"),
     ]

@@ -36,10 +36,15 @@ const place = document.querySelector("[data-test-connection]");
 if (place instanceof HTMLElement) {
   const button = part(place, "button", HTMLButtonElement);
   const status = part(place, "[role=status]", HTMLElement);
+  /** @param {string} text */
+  const tell = (text, isBad = false) => {
+    status.textContent = text;
+    for (const name of ["console-notice", "console-bad"]) status.classList.toggle(name, isBad);
+  };
   place.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
-    status.textContent = "Calling the model…";
+    tell("Calling the model…");
     const body = new FormData(place.closest("form") ?? undefined);
     body.set("test_pk", place.dataset.pk ?? "");
     try {
@@ -52,10 +57,10 @@ if (place instanceof HTMLElement) {
       tellKnown(outcome.known ?? {});
       const filled = fillIn(outcome.told ?? {}) ? " The capabilities below were filled in from the service." : "";
       if (filled) part(document, ".more-options", HTMLDetailsElement).open = true;
-      status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}${filled}`;
+      tell(`${outcome.ok ? "✓ " : ""}${outcome.message}${more}${filled}`, !outcome.ok);
       offer(names);
     } catch {
-      status.textContent = "✗ This server cannot be reached.";
+      tell("This server cannot be reached.", true);
     }
     button.disabled = false;
   });

@@ -65,7 +65,15 @@ export class DraftChat {
     this.again.addEventListener("click", () => this.replay());
     this.restart.addEventListener("click", () => this.begin());
     store.subscribe((what) => what === "change" && this.offerReplay());
+    store.subscribe(() => this.offerComparison());
+    this.offerComparison();
     this.take(store.data.replay);
+  }
+
+  /** Before the first version is published, there is nothing to compare with. */
+  offerComparison() {
+    this.beside.disabled = !this.store.state.number;
+    if (this.beside.disabled) this.beside.checked = false;
   }
 
   /** The turns of an earlier run, whose last question can be sent to the draft. @param {Message[]} turns */

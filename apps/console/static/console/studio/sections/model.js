@@ -89,7 +89,8 @@ function card(store, one, isChosen, name, choose) {
     status.textContent = "Calling the model…";
     const response = await store.send("test", { deployment_id: one.id }).catch(() => null);
     const answer = response?.ok ? await response.json() : { ok: false, message: "The test failed." };
-    status.textContent = `${answer.ok ? "✓" : "✗"} ${answer.message}`;
+    status.textContent = `${answer.ok ? "✓ " : ""}${answer.message}`;
+    status.classList.toggle("studio-error", !answer.ok);
     test.disabled = false;
   }, { "aria-label": `Test ${one.name}` });
   const facts = [
