@@ -342,7 +342,8 @@ export class Bar {
     const { state } = this.store;
     const what = state.can_discard ? "the draft and your changes" : "your changes since it was saved";
     clearTimeout(this.#timer);
-    if (!(await confirmed(`Discard ${what}?`, "Discard"))) {
+    const kept = state.can_discard && state.number ? `Version ${state.number} stays live.` : "";
+    if (!(await confirmed(`Discard ${what}?`, kept, "Discard"))) {
       if (this.store.isChanged) this.schedule();
       this.discard.focus();
       return;

@@ -1,14 +1,14 @@
-// Asks the user to confirm an action, in a dialog.
+// Asks the user to confirm an action that cannot be undone, in a dialog.
 
 import { button, element, newId } from "./elements.js";
 import { part } from "../parts.js";
 
 /**
  * Returns true if the user chooses the action; Escape and "Cancel" leave the dialog.
- * @param {string} question @param {string} action the label of the button
+ * @param {string} question @param {string} details or "" @param {string} action the label of the button
  * @returns {Promise<boolean>}
  */
-export function confirmed(question, action) {
+export function confirmed(question, details, action) {
   const id = newId("question");
   return new Promise((resolve) => {
     let isConfirmed = false;
@@ -26,7 +26,8 @@ export function confirmed(question, action) {
       "dialog",
       { class: "studio-dialog studio-confirmation", "aria-labelledby": id, onclose: leave },
       element("h2", { id }, question),
-      element("p", { class: "studio-actions" }, cancel, button(action, choose, { class: "console-button console-primary" })),
+      details ? element("p", {}, details) : "",
+      element("p", { class: "studio-actions" }, cancel, button(action, choose, { class: "console-button console-danger" })),
     );
     part(document, "[data-studio]", HTMLElement).append(dialog);
     dialog.showModal();
