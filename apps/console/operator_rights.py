@@ -20,6 +20,7 @@ CHANGE = "catalog.change_application"
 ALL = "catalog.access_all_applications"
 SEE_ALL = "catalog.see_all_applications"
 PUBLISH = "catalog.publish_application"
+ARCHIVE = "catalog.delete_application"
 ERASE = "catalog.erase_application"
 
 
@@ -101,6 +102,11 @@ def may_grant(request: HttpRequest, application: Application | None) -> bool:
     user will own.
     """
     return application is None or has_role(request, application, Role.OWNER)
+
+
+def may_archive(request: HttpRequest, application: Application) -> bool:
+    """Return True if the user may archive the application, or restore it from the archive."""
+    return has_role(request, application, Role.OWNER) and request.user.has_perm(ARCHIVE)
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:

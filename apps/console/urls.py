@@ -77,6 +77,7 @@ studio_urls: list[URLPattern] = [
     path("widget/key/", staff(widget_panel.replace_key), name="widget_key"),
     path("widget/preview/", staff(widget_panel.preview), name="widget_preview"),
     path("discard/", staff(studio.discard), name="discard"),
+    path("unarchive/", staff(studio.unarchive), name="unarchive"),
     path("difference/", staff(studio.difference), name="difference"),
     path("publish/", staff(studio.publish_draft), name="publish"),
     path("request/", staff(studio.request_publication), name="request"),

@@ -732,6 +732,24 @@ test("a newer version is replaced only after a confirmation", async (t) => {
   assert.deepEqual(sent(tab, "publish").map(({ is_over }) => is_over), [false, true]);
 });
 
+test("an archived application offers to unarchive it, in place of publishing and the chat", async (t) => {
+  const change = (document) => {
+    const data = document.getElementById("studio-data");
+    data.textContent = JSON.stringify({ ...JSON.parse(data.textContent), state: { ...STATE, name: "archived", title: "Archived" } });
+  };
+  const tab = await openStudio(t, { change });
+  const actions = () => tab.all(".studio-bar .console-button").filter((one) => !one.closest("[hidden]")).map(textOf);
+  assert.equal(textOf(tab.find(".studio-archived p")), "This application is archived. Nobody can use it.");
+  assert.deepEqual(actions(), ["Try it", "Save draft", "⋯", "Unarchive"]);
+
+  stored(tab, "unarchive", { message: "Desk is no longer archived.", manifest: {}, title: "Desk", description: "", icon: "", skills: {} });
+  await tab.click("Unarchive");
+
+  await until(() => status(tab), "Desk is no longer archived.");
+  assert.deepEqual(actions(), ["Try it", "Save draft", "Discard", "Open in chat", "⋯", "Publish…"]);
+  assert.deepEqual(sent(tab, "unarchive"), [{}]);
+});
+
 test("a draft is discarded after a confirmation", async (t) => {
   const tab = await openStudio(t);
   tab.network.answer(`POST ${ADDRESS}discard/`, () => ({ manifest: {}, title: "Page tests", description: "", icon: "", skills: {}, version: 0, state: { ...STATE, name: "live", title: "Live" }, message: "Discarded." }));

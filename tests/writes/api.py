@@ -247,6 +247,7 @@ STUDIO = [
     studio("widget", Widget, {"is_enabled": True, "origins": ["https://a.example"]}),
     studio("widget/key", Widget, {}),
     studio("discard", ApplicationDraft, {}, of="hotel"),
+    studio("unarchive", Application, {}, of="archived"),
     studio("difference", None, {}),
     studio("publish", ApplicationVersion, {"note": "First"}),
     studio("request", PublishingRequest, {"note": "Please"}, of="guarded"),

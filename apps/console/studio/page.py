@@ -21,7 +21,7 @@ from apps.catalog.versions.rebase import is_outdated
 from apps.catalog.versions.states import application_state
 from apps.console.admin.cells import shown_time
 from apps.console.admin.watch.run_contents import may_read, record_reading
-from apps.console.operator_rights import PUBLISH
+from apps.console.operator_rights import PUBLISH, may_archive
 from apps.console.studio.access_facts import access_data
 from apps.console.studio.connect import connect_data
 from apps.console.studio.field_labels import labels_data
@@ -44,6 +44,7 @@ PAGES = (
     "file_search",
     "request",
     "return",
+    "unarchive",
     "access",
     "grant",
     "people",
@@ -70,6 +71,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "kinds": kinds_on_cards(),
         "labels": labels_data(),
         "may_change": can_change,
+        "may_archive": may_archive(request, row),
         "may_publish": can_change and request.user.has_perm(PUBLISH),
         "origin": f"{request.scheme}://{request.get_host()}",
         "urls": addresses(request, row),

@@ -8,10 +8,10 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, RawPostDataException
 from django.middleware.csrf import get_token
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.client_address import address_of
-from apps.catalog.actions import discard_draft, publish, request_publishing, send_back
+from apps.catalog.actions import archive, discard_draft, publish, request_publishing, send_back
 from apps.catalog.history.display import rendered_differences
 from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
@@ -23,7 +23,7 @@ from apps.catalog.versions.definitions import shown_definition
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of
 from apps.catalog.versions.publishing_requests import SecondPublisherRequired
 from apps.console.admin.connect.deployments import try_connection
-from apps.console.operator_rights import PUBLISH
+from apps.console.operator_rights import PUBLISH, may_archive
 from apps.console.studio.access import application_seen, for_editors, may_change_application
 from apps.console.studio.choices import choices_for
 from apps.console.studio.field_labels import application_label, finding_label
@@ -211,6 +211,16 @@ def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
     except ValidationError as error:
         return JsonResponse({"message": " ".join(error.messages)}, status=422)
     return stored_response(request, row, "The draft was sent back with your comment.")
+
+
+@require_POST
+def unarchive(request: HttpRequest, pk: int) -> JsonResponse:
+    """Restore the application from the archive. Raises `PermissionDenied` if the user may not."""
+    row = application_seen(request, pk)
+    if not may_archive(request, row):
+        raise PermissionDenied
+    archive.undo(row)
+    return stored_response(request, row, f"{row.title} is no longer archived.")
 
 
 def seen_in(body: Mapping[str, Any]) -> int | None:

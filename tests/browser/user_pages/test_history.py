@@ -163,7 +163,10 @@ def test_the_panel_of_a_conflict_keeps_nobody_out_and_is_used_by_keyboard(
 def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Page, shared: int):
     page = admin_page
     page.goto(f"{LIST}{shared}/versions/")
-    page.get_by_role("button", name="Archive this application").click()
+    page.get_by_role("link", name="Archive this application…").click()
+    expect(page.get_by_role("heading", name="Archive", exact=True)).to_be_visible()
+    assert barriers(page) == []
+    page.get_by_role("button", name="Archive", exact=True).click()
     expect(page.get_by_text("Nobody can use it.")).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("link", name="Delete permanently…").click()

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from apps.catalog.actions import archive
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.own_skills import skills_of
 from apps.catalog.resolved_application import prepare_version
@@ -223,6 +224,28 @@ def test_what_is_discarded_is_gone_and_the_live_version_stays(admin_client, row)
     answer = send(admin_client, row, "discard", {})
     assert answer.json()["manifest"] == prompted("You help.", max_iterations=3)
     assert answer.json()["state"]["name"] == "live"
+
+
+def test_an_archived_application_is_restored_by_its_owner_alone(admin_client, row):
+    archive.execute(row)
+    editor = staff("view_application", "change_application")
+    seen = {
+        name: page_data(one, row) for name, one in (("owner", admin_client), ("editor", editor))
+    }
+
+    refused = send(editor, row, "unarchive", {})
+    answer = send(admin_client, row, "unarchive", {})
+
+    assert {name: data["may_archive"] for name, data in seen.items()} == {
+        "owner": True,
+        "editor": False,
+    }
+    assert seen["owner"]["state"]["name"] == "archived"
+    assert refused.status_code == 403
+    assert answer.json()["message"] == f"{row.title} is no longer archived."
+    assert answer.json()["state"]["name"] == "live"
+    row.refresh_from_db()
+    assert (row.archived_at, row.is_enabled) == (None, True)
 
 
 def test_who_may_only_look_changes_nothing_and_who_may_change_does_not_publish(row):

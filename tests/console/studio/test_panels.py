@@ -10,7 +10,7 @@ from django.test import Client
 from apps.accounts.models import AuditEntry
 from apps.agent.meter import SentRequest
 from apps.cases.models import CaseResult, CaseRun
-from apps.catalog.actions import publish, save_draft
+from apps.catalog.actions import archive, publish, save_draft
 from apps.catalog.models import Application
 from apps.catalog.versions.drafts import draft_of
 from apps.insights.meter import KeptRequest
@@ -48,6 +48,9 @@ def test_the_draft_and_the_latest_versions_can_be_compared_with_the_live_one(adm
     place = f"/admin/catalog/application/{row.pk}/versions/"
     assert f'href="{place}compare/?from=2&amp;to=draft"' in answer.text
     assert f'href="{place}compare/?from=1&amp;to=2"' in answer.text
+    archive.execute(row)
+    text = words(panel(admin_client, row, "versions"))
+    assert ("Version 2 archived" in text, "Restore…" in text) == (True, False)
     assert f'href="{place}#version-1"' in answer.text
     assert f'href="{place}#version-2"' not in answer.text
 

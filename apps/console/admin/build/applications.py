@@ -30,13 +30,18 @@ from apps.console.admin.build.attached_files import attached_files
 from apps.console.admin.build.draft_pages import draft_urls
 from apps.console.admin.build.operated_applications import OperatedApplications
 from apps.console.admin.build.restored_states import prepare_state
-from apps.console.admin.build.versions import may_archive, version_urls
+from apps.console.admin.build.versions import version_urls
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.console.admin.rows.restoration import Restoration
 from apps.console.admin.theme import Admin
 from apps.console.manifest_editor.editor_requests import check_manifest, manifest_schemas
 from apps.console.manifest_editor.prompt_preview import preview_request
-from apps.console.operator_rights import editable_applications, sees_all, visible_applications
+from apps.console.operator_rights import (
+    editable_applications,
+    may_archive,
+    sees_all,
+    visible_applications,
+)
 from apps.integers import read_integer
 
 MOST_PROBLEMS = 10
@@ -91,7 +96,7 @@ class ApplicationAdmin(ApplicationList, OperatedApplications, RecordedAdmin[Appl
 
     @admin.action(description="Archive selected applications", permissions=("change",))
     def archive_selected(self, request: HttpRequest, applications: QuerySet[Application]) -> None:
-        owned = [row for row in applications if may_archive(self, request, row)]
+        owned = [row for row in applications if may_archive(request, row)]
         for row in owned:
             archive.execute(row)
         self.message_user(request, f"Archived: {len(owned)}. Their data is retained.")

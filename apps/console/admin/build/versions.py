@@ -17,7 +17,7 @@ from apps.accounts.client_address import address_of
 from apps.catalog.actions import archive, publish, restore, withdraw
 from apps.catalog.actions.go_live import LONGEST_NOTE
 from apps.catalog.history.display import rendered_differences
-from apps.catalog.models import Application, ApplicationDraft, Role
+from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.versions.comparison import compare_definitions, unpublished_differences
 from apps.catalog.versions.content_changes import content_changes, live_content
 from apps.catalog.versions.drafts import draft_of
@@ -32,7 +32,7 @@ from apps.console.admin.build.compared_versions import (
 from apps.console.admin.rows.history import PER_PAGE
 from apps.console.admin.theme import Admin
 from apps.console.link_choices import link_choices
-from apps.console.operator_rights import PUBLISH, get_version, has_role
+from apps.console.operator_rights import PUBLISH, get_version, may_archive
 from apps.integers import read_integer
 
 
@@ -55,7 +55,7 @@ def version_urls(admin: Admin[Application]) -> list[URLPattern]:
         admin.staff_path(
             f"{route}<int:number>/withdraw/", act(partial(withdraw_view, admin)), "withdraw"
         ),
-        admin.staff_path("<int:pk>/archive/", act(partial(archive_view, admin)), "archive"),
+        admin.staff_path("<int:pk>/archive/", note(partial(archive_view, admin)), "archive"),
         admin.staff_path("<int:pk>/unarchive/", act(partial(unarchive_view, admin)), "unarchive"),
     ]
 
@@ -74,10 +74,10 @@ def seen_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Applic
 
 def published_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
     """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
-    not publish it.
+    not publish it, or if it is archived.
     """
     row = seen_row(admin, request, pk)
-    if not may_publish(admin, request, row):
+    if not may_publish(admin, request, row) or row.archived_at is not None:
         raise PermissionDenied
     return row
 
@@ -87,7 +87,7 @@ def archived_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Ap
     not archive it.
     """
     row = seen_row(admin, request, pk)
-    if not may_archive(admin, request, row):
+    if not may_archive(request, row):
         raise PermissionDenied
     return row
 
@@ -96,11 +96,6 @@ def may_publish(
     admin: Admin[Application], request: HttpRequest, row: Application | None = None
 ) -> bool:
     return bool(request.user.has_perm(PUBLISH) and admin.has_change_permission(request, row))
-
-
-def may_archive(admin: Admin[Application], request: HttpRequest, row: Application) -> bool:
-    is_owner = has_role(request, row, Role.OWNER)
-    return bool(is_owner and request.user.has_perm("catalog.delete_application"))
 
 
 def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
@@ -116,8 +111,8 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
         **review_context(row, draft, request.user),
         "page": Paginator(versions, PER_PAGE).get_page(request.GET.get("page")),
         "pending": content_changes(row.manifest, *live_content(row)) if row.live_number else [],
-        "may_publish": may_publish(admin, request, row),
-        "may_archive": may_archive(admin, request, row),
+        "may_publish": may_publish(admin, request, row) and row.archived_at is None,
+        "may_archive": may_archive(request, row),
         "may_erase": admin.has_delete_permission(request, row),
     }
     name = "admin/catalog/application/versions.html"
@@ -213,7 +208,11 @@ def withdraw_view(
 
 
 def archive_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask for confirmation. A POST archives the application."""
     row = archived_row(admin, request, pk)
+    if request.method != "POST":
+        name = "admin/catalog/application/archive.html"
+        return admin.page(request, name, f"Archive {row.title}", {"row": row})
     archive.execute(row)
     return report_outcome(
         admin, request, row, [], f"{row.title} is archived. Its data is retained."

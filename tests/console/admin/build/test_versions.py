@@ -116,6 +116,32 @@ def test_a_version_is_restored_or_withdrawn_and_an_application_archived(client):
     ]
 
 
+def test_archiving_asks_first_and_an_archived_application_is_not_published(client):
+    row = twice()
+    versions = f"{LIST}{row.pk}/versions/"
+    draft = save_draft.execute(row, {"title": "Tours"}, 0, None)
+
+    before = words(client.get(versions))
+    asked = words(client.get(f"{LIST}{row.pk}/archive/"))
+    row.refresh_from_db()
+    was_archived = row.archived_at is not None
+    client.post(f"{LIST}{row.pk}/archive/")
+    archived = words(client.get(versions))
+    refused = [
+        client.get(f"{versions}publish/").status_code,
+        client.post(f"{versions}publish/", {"note": "x", "seen": draft.version}).status_code,
+        client.post(f"{versions}1/restore/", {"note": "x"}).status_code,
+    ]
+
+    assert "Archive this application…" in before
+    assert "Archive Journeys? Nobody can use it until you unarchive it." in asked
+    assert was_archived is False
+    assert "Version 2 archived" in archived
+    shown = ("Version 2 live", "Publish…", "Restore or withdraw", "Archive this application")
+    assert [one for one in shown if one in archived] == []
+    assert refused == [403] * 3
+
+
 def test_whoever_may_not_publish_only_looks(client):
     row = twice()
     looker = staff("view_application", "change_application")

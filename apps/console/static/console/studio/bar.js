@@ -51,6 +51,8 @@ export class Bar {
     const goToFirst = button("Go to the first error", () => this.goToFirstError(), { class: "" });
     this.blocked = element("p", { class: "studio-blocked", hidden: true }, this.reason, " ", goToFirst);
     this.notice = element("p", { class: "studio-notice", hidden: true });
+    const unarchive = store.data.may_archive ? button("Unarchive", () => this.unarchive(), { class: "console-button" }) : "";
+    this.archived = element("div", { class: "studio-archived console-notice console-caution", hidden: true }, element("p", {}, "This application is archived. Nobody can use it."), unarchive);
     this.dialog = new PublishDialog(store);
     this.title = part(document, ".page-path [aria-current]", HTMLElement);
     this.chat = link("Open in chat", store.data.urls.chat, { class: "console-button" });
@@ -61,6 +63,7 @@ export class Bar {
         ...[this.state, this.saved, this.checked],
         element("div", { class: "studio-actions" }, this.toChat(), ...this.rest(), ...(may ? [this.request, this.publish] : [])),
       ),
+      this.archived,
       this.blocked,
       this.notice,
       this.status,
@@ -127,6 +130,9 @@ export class Bar {
     this.saved.textContent = SAVES[this.progress];
     this.saved.dataset.progress = this.progress;
     this.save.disabled = !isChanged || this.progress === "saving";
+    const isArchived = state.name === "archived";
+    this.archived.hidden = !isArchived;
+    this.discard.hidden = isArchived;
     this.discard.disabled = !isChanged && !state.can_discard;
     const errors = findings.filter(({ severity }) => severity === "error").length;
     const warnings = findings.length - errors;
@@ -135,13 +141,13 @@ export class Bar {
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
     this.checked.textContent = parts.join(", ") || "No issues";
     this.checked.disabled = !findings.length;
-    this.chat.hidden = !state.number;
+    this.chat.hidden = isArchived || !state.number;
     this.chat.href = data.urls.chat;
     const isSecond = state.takes_two && state.can_publish;
-    this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
+    this.publish.hidden = isArchived || !data.may_publish || (state.takes_two && !isSecond);
     // A change withdraws the request, so users with unsaved changes cannot publish it.
     this.publish.disabled = !errors && (state.takes_two ? isChanged : !(isChanged || state.can_publish));
-    this.request.hidden = !state.takes_two || (state.is_requested === true && !isChanged);
+    this.request.hidden = isArchived || !state.takes_two || (state.is_requested === true && !isChanged);
     this.request.disabled = !errors && !(isChanged || state.has_draft);
     this.showBlocked(errors);
     this.showNotice(state);
@@ -358,6 +364,12 @@ export class Bar {
     this.keep(answer);
   }
 
+  async unarchive() {
+    await this.#saving;
+    const refusal = await this.act("unarchive", {});
+    if (refusal) this.say(refusal.message, true);
+  }
+
   /** @param {Stored & {message: string}} answer */
   keep(answer) {
     this.store.keep(answer);
@@ -384,8 +396,8 @@ export class Bar {
     this.details.hidden = true;
     this.dialog.show(differences, {
       isRequest,
-      send: (body) => this.sendPublish(isRequest ? "request" : "publish", { ...body, version }),
-      sendBack: this.store.state.takes_two && !isRequest ? (words) => this.sendPublish("return", { words }) : null,
+      send: (body) => this.act(isRequest ? "request" : "publish", { ...body, version }),
+      sendBack: this.store.state.takes_two && !isRequest ? (words) => this.act("return", { words }) : null,
       goTo: this.goTo,
       cancel: () => {
         if (this.store.isChanged) this.schedule();
@@ -395,7 +407,7 @@ export class Bar {
   }
 
   /** @param {string} name @param {object} body @returns {Promise<Refusal | null>} */
-  async sendPublish(name, body) {
+  async act(name, body) {
     const response = await this.store.send(name, body).catch(() => null);
     const answer = await response?.json().catch(() => null);
     if (response?.ok && answer) {

@@ -82,6 +82,7 @@
  * @property {Record<string, Kind>} kinds of toolsets, by their type
  * @property {Labels} labels
  * @property {boolean} may_change
+ * @property {boolean} may_archive
  * @property {boolean} may_publish
  * @property {string} origin
  * @property {Record<string, string>} urls
