@@ -330,6 +330,7 @@ def test_a_page_that_is_open_gets_what_another_conversation_needs():
         "read-only": "",
         "upload-limit": told["attributes"]["upload-limit"],
         "upload-types": told["attributes"]["upload-types"],
+        "upload-names": "",
         "upload-most": "20",
     }
     assert (told["memory"], told["place"]) == (None, None)
