@@ -161,6 +161,7 @@ MIDDLEWARE = [
     "apps.accounts.sign_in.second_factors.SecondFactorMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "apps.catalog.history.actors.remember_request",
+    "quickapps_site.middleware.methods.explain_unsupported_methods",
 ]
 
 ROOT_URLCONF = "quickapps_site.urls"

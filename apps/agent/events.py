@@ -120,6 +120,8 @@ class StageClosed:
     """True if the duration is appended to the title, for clients that show only titles."""
     excused: bool = False
     """True if a fallback strategy turned the error into a result. Only users see a failure."""
+    is_thought: bool = field(default=False, compare=False)
+    """True if the stage shows reasoning."""
 
     @property
     def reads_failed(self) -> bool:

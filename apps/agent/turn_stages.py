@@ -120,9 +120,11 @@ class ModelStages:
 
     def close_one(self, index: int | str, *, failed: bool) -> None:
         seconds = time.monotonic() - self.open.pop(index)
-        if index == self.thought:
+        is_thought = index == self.thought
+        if is_thought:
             self.thought = ""
-        self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
+        stage_id = f"{self.prefix}{index}"
+        self.emit(StageClosed(stage_id, seconds, failed, is_thought=is_thought))
 
     def give_way(self) -> None:
         """Close the model's stages, because text or a tool call has arrived. If the model is an

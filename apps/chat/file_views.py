@@ -12,7 +12,6 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
-from django.utils.formats import number_format
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -25,6 +24,7 @@ from apps.chat.visitors import find_application, visitor
 from apps.conversations.access import own, under
 from apps.conversations.files import folder, unsent
 from apps.conversations.files.content_types import is_written
+from apps.conversations.files.refusals import size_refusal
 from apps.conversations.models import Conversation
 from apps.errors import FileMissing, FileRefused, Refused, TooLarge
 from apps.integers import read_integer
@@ -94,12 +94,7 @@ def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
 def check_length(request: HttpRequest, limit: int) -> None:
     """Raise `TooLarge` if the request body is too large for a file of up to `limit` bytes."""
     if read_integer(request.META.get("CONTENT_LENGTH") or "0", limit + OVERHEAD_BYTES) is None:
-        raise TooLarge(
-            "too_large",
-            gettext("The file is too large; the limit is {limit} bytes.").format(
-                limit=number_format(limit, force_grouping=True)
-            ),
-        )
+        raise TooLarge("too_large", size_refusal(limit))
 
 
 @csrf_protect

@@ -63,7 +63,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "stage.delta", "stage": stage, "attachment": written}
         case StageClosed(stage, seconds):
             failed = event.reads_failed
-            is_told = "tools" in settings.ANSWER_FIGURES
+            is_told = ("seconds" if event.is_thought else "tools") in settings.ANSWER_FIGURES
             time = round(seconds, 3) if is_told and seconds is not None else None
             return {"type": "stage.closed", "stage": stage, "failed": failed, "seconds": time}
         case AttachmentAdded(attachment):

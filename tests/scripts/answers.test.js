@@ -39,16 +39,6 @@ test("an answer that another process continues shows it and repeats nothing", as
   await tab.shows("chat-answer .notice", "This answer continued after an interruption.");
 });
 
-test("thoughts that ended say how long they took, if the page is told", async (t) => {
-  const tab = await openChat(t);
-  await ask(tab, "Think");
-
-  tab.socket.step("Thinking", { stage: "1", seconds: 3.6 });
-  tab.socket.step("Thinking", { stage: "2", seconds: null });
-
-  await tab.shows(".step-title", "Thought for 3.6 s", "Thoughts");
-});
-
 test("anchors become numbers that link to their sources", async (t) => {
   const tab = await openChat(t);
   await ask(tab, "Cite");
@@ -264,6 +254,24 @@ test("steps are shown while they run, and fold to one line when the text begins"
   assert.equal(tab.find("details.activity").open, false);
   await tab.shows(".activity .steps .step-title", "Look it up", "Ask the library");
 });
+
+for (const [seconds, words] of [
+  [3.6, "Thought for 3.6 s"],
+  [75, "Thought for 1 min 15 s"],
+  [0.4, "Thought for a moment"],
+  [null, "Thoughts"],
+]) {
+  test(`a thought of ${seconds} s is over: ${words}`, async (t) => {
+    const tab = await openChat(t);
+    await ask(tab, "Think.");
+    tab.socket.say("stage.opened", { stage: "1", title: "Thinking", parent: null });
+    await tab.shows(".step-title", "Thinking…");
+    tab.socket.say("stage.closed", { stage: "1", failed: false, seconds });
+
+    await tab.shows(".step-title", words);
+    assert.equal(tab.count(".step-time"), 0);
+  });
+}
 
 test("only beginnings, ends and failures are read out", async (t) => {
   const tab = await openChat(t);

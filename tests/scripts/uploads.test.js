@@ -139,25 +139,26 @@ test("an upload that was too slow can be retried", async (t) => {
 });
 
 test("a file that cannot be sent shows why", async (t) => {
-  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png", "upload-limit": "10485760" } });
+  const tab = await openChat(t, { attributes: { "upload-types": "text/*,image/png", "upload-names": "text, PNG", "upload-limit": "10485760" } });
   tab.network.holdsUploads = true;
-  choose(tab, file(tab, "huge.txt", "x".repeat(10_485_761)), file(tab, "empty.txt", ""), file(tab, "a.pdf", "x", "application/pdf"), file(tab, "lie.png", "x", "image/png"));
+  choose(tab, file(tab, "huge.txt", "x".repeat(10_485_761)), file(tab, "empty.txt", ""), file(tab, "a.PDF", "x", "application/pdf"), file(tab, "makefile", "x", "application/x-make"), file(tab, "lie.png", "x", "image/png"));
   await until(() => tab.network.uploads.length, 1);
-  const message = "“lie.png” is not what its name says: its content is not image/png.";
+  const message = "The content of the file doesn’t match its extension.";
   tab.network.uploads[0].respond(400, { error: { message } });
 
   await tab.shows(
     ".chip[data-state=failed] .chip-detail",
-    "huge.txt is too large (10 MB). The limit is 10 MB.",
-    "“empty.txt” can’t be attached because it is empty or a folder.",
-    "a.pdf can’t be attached: its type is application/pdf. Allowed types: text/*, image/png.",
+    "Too large (10 MB). The limit is 10 MB.",
+    "Can’t attach empty files or folders.",
+    "Can’t attach .pdf files. Allowed: text, PNG.",
+    "Can’t attach this type of file. Allowed: text, PNG.",
     message,
   );
   tab.fill(box(tab), "Read them");
   tab.press(box(tab), "Enter");
   await tab.shows(".composer-problem", "Not sent because huge.txt could not be uploaded. Remove the file.");
   assert.equal(box(tab).value, "Read them");
-  for (const name of ["huge.txt", "empty.txt", "a.pdf", "lie.png"]) await tab.click(`Remove ${name}`);
+  for (const name of ["huge.txt", "empty.txt", "a.PDF", "makefile", "lie.png"]) await tab.click(`Remove ${name}`);
   await until(() => tab.count(".tray"), 0);
 });
 

@@ -191,7 +191,7 @@ test("a frame sends its requests and files below its own address, with its token
   await requests.get("/feedback/");
   await requests.post("/messages/1/feedback/", { rating: "up" });
   await requests.remove("/files/b/a.txt");
-  const uploads = new Uploads("/widget/desk/files/", { size: 10, types: [], most: 1 }, () => "c");
+  const uploads = new Uploads("/widget/desk/files/", { size: 10, types: [], names: "", most: 1 }, () => "c");
   uploads.add([new tab.window.File(["Hi"], "a.txt", { type: "text/plain" })]);
   await settle();
 

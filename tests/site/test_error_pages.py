@@ -10,7 +10,7 @@ from django.test import Client
 
 @pytest.mark.parametrize(
     "name",
-    ["400.html", "403.html", "403_csrf.html", "404.html", "429.html", "500.html"],
+    ["400.html", "403.html", "403_csrf.html", "404.html", "405.html", "429.html", "500.html"],
 )
 def test_an_error_page_needs_neither_a_request_nor_a_context(name: str) -> None:
     page = get_template(name).render()
@@ -44,6 +44,24 @@ def test_a_missing_page_keeps_the_sidebar_of_a_signed_in_user(
     assert answer.status_code == 404
     assert "Page not found" in answer.text
     assert ('id="sidebar"' in answer.text) is has_sidebar
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("accept", "text"),
+    [("text/html", "A button on another page uses this URL."), ("application/json", "")],
+)
+def test_a_bookmark_of_the_url_of_a_form_is_no_blank_page(
+    client: Client, admin_user: User, accept: str, text: str
+) -> None:
+    visitor_answer = client.get("/prompts/import/", headers={"accept": accept})
+    client.force_login(admin_user)
+    answer = client.get("/prompts/import/", headers={"accept": accept})
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert text in answer.text
+    assert ('id="sidebar"' in answer.text) is bool(text)
+    assert 'id="sidebar"' not in visitor_answer.text
 
 
 @pytest.mark.django_db

@@ -27,6 +27,7 @@ from apps.chat.visitors import conversation_of, find_application
 from apps.conversations import temporary
 from apps.conversations.access import own, why_ended
 from apps.conversations.ask import MOST_ATTACHMENTS
+from apps.conversations.files.refusals import names_of_types
 from apps.conversations.keeping.retention import retention_words
 from apps.conversations.models import Conversation
 from apps.doors.read_only_notice import read_only_notice
@@ -62,6 +63,7 @@ def conversation_data(
         "socket_path": f"/ws/chat/{slug}/",
         "upload_limit": settings.CHAT_UPLOAD_MAX_BYTES,
         "upload_types": ",".join(upload_types(manifest)),
+        "upload_names": names_of_types(upload_types(manifest)),
         "upload_most": MOST_ATTACHMENTS,
         "scripts": settings.CHAT_SCRIPTS,
         "shows_requests": are_shown(),
@@ -134,6 +136,7 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
         "text-limit": str(page["text_limit"] or 0),
         "upload-limit": str(page["upload_limit"]),
         "upload-types": page["upload_types"],
+        "upload-names": page["upload_names"],
         "upload-most": str(page["upload_most"]),
     }
 

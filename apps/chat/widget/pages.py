@@ -26,6 +26,7 @@ from apps.chat.widget.identities import LONGEST_IDENTITY, use_identity
 from apps.chat.widget.sign_in import LONGEST_CODE, use_code
 from apps.chat.widget.tokens import FILES_SALT, VisitorToken, find_widget, new_token
 from apps.conversations.ask import MOST_ATTACHMENTS
+from apps.conversations.files.refusals import names_of_types
 from apps.doors.bodies import first_problem
 from apps.errors import Forbidden, Refused
 from apps.manifest.manifest import LONGEST_QUESTION, Manifest
@@ -121,7 +122,12 @@ def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
         return None
     size = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     types = [*manifest.input_attachment_types]
-    return {"size": size, "types": types, "most": MOST_ATTACHMENTS}
+    return {
+        "size": size,
+        "types": types,
+        "names": names_of_types(types),
+        "most": MOST_ATTACHMENTS,
+    }
 
 
 def own_origin(request: HttpRequest) -> str:

@@ -14,7 +14,8 @@ from apps.accounts.caller import Caller
 from apps.accounts.preferences import LONGEST_INSTRUCTIONS
 from apps.agent.messages import Attachment, ModelMessage, attachment_from_dict
 from apps.capabilities.documents.cache import cache
-from apps.conversations.files.folder import describe_file, file_title, matches_type, store_file
+from apps.conversations.files.content_types import matches_type
+from apps.conversations.files.folder import describe_file, file_title, store_file
 from apps.conversations.models import Conversation, Folder
 from apps.errors import Conflict, Refused
 from apps.live.events import storable_value

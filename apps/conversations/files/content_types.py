@@ -78,8 +78,8 @@ def detect_content_type(name: str, content: File[Any]) -> str:
         raise Refused(
             "wrong_content",
             gettext(
-                "The content of “{shown}” isn’t {named}, although its extension suggests that it is. Check the file, or change its extension."
-            ).format(shown=label_type(name), named=named),
+                "The content of the file doesn’t match its extension. Check the file, or change its extension."
+            ),
         )
     return named or UNKNOWN
 
@@ -133,5 +133,10 @@ def is_utf16(content: File[Any]) -> bool:
     return True
 
 
-def label_type(name: str) -> str:
-    return name if len(name) <= 80 else f"{name[:60]}…{name[-16:]}"
+def matches_type(content_type: str, pattern: str) -> bool:
+    """Return True if the type matches a pattern such as `image/*`."""
+    if pattern in ("*", "*/*"):
+        return True
+    if pattern.endswith("/*"):
+        return content_type.startswith(pattern[:-1])
+    return content_type == pattern.lower()

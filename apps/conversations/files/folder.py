@@ -10,9 +10,10 @@ from django.core.files.base import File
 from django.utils.translation import gettext
 
 from apps.accounts.caller import Caller
-from apps.conversations.files.content_types import detect_content_type, label_type
+from apps.conversations.files.content_types import detect_content_type, matches_type
+from apps.conversations.files.refusals import size_refusal, type_refusal
 from apps.conversations.models import Message
-from apps.errors import Conflict, FileChanged, FileRefused, OddType, Refused
+from apps.errors import Conflict, FileChanged, FileRefused, OddType, Refused, TooLarge
 from apps.live.models import JournalEntry
 from apps.workspace.local.files import files
 from apps.workspace.local.files.paths import split_path, write_path
@@ -82,9 +83,10 @@ def store_file(
     if not content.size:
         raise Refused(
             "empty_file",
-            gettext("“{shown}” is empty, so it can’t be sent.").format(shown=label_type(name)),
+            gettext("Can’t attach an empty file."),
         )
-    files.check_size(content.size, limit)
+    if limit is not None and content.size > limit:
+        raise TooLarge("too_large", size_refusal(limit))
     content_type = detect_content_type(name, content)
     check_type(name, content_type, types)
     known = list(used_names)
@@ -103,21 +105,7 @@ def check_type(name: str, content_type: str, allowed: Sequence[str]) -> None:
     """
     if not allowed or any(matches_type(content_type, pattern) for pattern in allowed):
         return
-    raise OddType(
-        "wrong_type",
-        gettext("“{shown}” has the type {content_type}. Allowed types: {names}.").format(
-            shown=label_type(name), content_type=content_type, names=", ".join(allowed)
-        ),
-    )
-
-
-def matches_type(content_type: str, pattern: str) -> bool:
-    """Return True if the type matches a pattern such as `image/*`."""
-    if pattern in ("*", "*/*"):
-        return True
-    if pattern.endswith("/*"):
-        return content_type.startswith(pattern[:-1])
-    return content_type == pattern.lower()
+    raise OddType("wrong_type", type_refusal(name, allowed))
 
 
 def names_in(bucket: str, conversation: UUID) -> list[str]:

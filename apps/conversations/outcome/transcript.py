@@ -102,4 +102,5 @@ class Transcript:
         ]
 
     def as_shown(self, closed: StageClosed) -> StageClosed:
-        return closed if self.figures.tells("tools") else replace(closed, seconds=None)
+        figure: Figure = "seconds" if closed.is_thought else "tools"
+        return closed if self.figures.tells(figure) else replace(closed, seconds=None)

@@ -90,6 +90,17 @@ async def test_thoughts_between_texts_are_a_stage_each():
     assert reply.message.text == "abc"
 
 
+async def test_the_end_of_a_thought_is_told_from_that_of_a_stage_of_the_model():
+    events: list[Event] = []
+    stage = StagePart(0, "Plan", failed=False)
+    deltas = [stage, thinks("One."), *saying("a")]
+
+    await ask_model(ScriptedModel(deltas), REQUEST, events.append, name="gpt", stage_prefix="m-")
+
+    ends = [event for event in events if isinstance(event, StageClosed)]
+    assert [(end.stage_id, end.is_thought) for end in ends] == [("m-0", False), (FIRST, True)]
+
+
 @proves("5")
 async def test_thoughts_end_when_the_model_calls_a_tool_and_fail_when_it_breaks_off():
     events, _ = await said_of(thinks("Look."), calls(call_delta(0, "1", "look", "{}")), finish())

@@ -71,11 +71,6 @@ def test_a_conversation_begins_on_the_first_page_and_another_app_can_be_chosen_f
     expect(page.get_by_role("link", name="Second start", exact=True)).to_be_visible()
     assert barriers_of_looks(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    apps = page.locator("#apps")
-    page.get_by_role("link", name="All apps").click()
-    expect(apps).to_be_focused()
-    expect(apps).to_be_in_viewport()
 
     page.get_by_role("button", name="App: Demo").press("ArrowDown")
     page.get_by_role("option", name="Second start").press("Enter")
@@ -86,7 +81,15 @@ def test_a_conversation_begins_on_the_first_page_and_another_app_can_be_chosen_f
     expect(page.locator("body")).not_to_have_class(re.compile(r"\bfresh\b"))
     expect(page.get_by_role("link", name="Second start", exact=True)).to_have_count(0)
 
-    page.goto("/")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    every = page.get_by_role("link", name="All apps")
+    for begin in ("from the conversation", "from the top of the page"):
+        page.evaluate("scrollTo(0, 0)")
+        every.click()
+        heading = page.get_by_role("heading", name="All apps")
+        expect(heading, begin).to_be_focused()
+        expect(heading, begin).to_be_in_viewport()
+        expect(every).to_have_attribute("aria-current", "page")
     recent = page.get_by_role("region", name="Pick up where you left off")
     expect(recent.get_by_role("link", name="Hello there.")).to_be_visible()
 

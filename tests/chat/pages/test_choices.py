@@ -122,6 +122,7 @@ def test_the_palette_finds_own_conversations_applications_and_pages(browser, gra
 
     groups = browser.get("/find/?q=travel").json()["groups"]
     pages = browser.get("/find/?q=prompts").json()["groups"]
+    lists = browser.get("/find/?q=all apps").json()["groups"]
 
     conversation = f"/chat/travel/{mine.pk}/"
     assert groups == [
@@ -135,6 +136,7 @@ def test_the_palette_finds_own_conversations_applications_and_pages(browser, gra
         },
     ]
     assert [found["url"] for found in pages[-1]["found"]] == ["/prompts/"]
+    assert [found["url"] for found in lists[-1]["found"]] == ["/#apps"]
     assert Client().get("/find/?q=prompts").json() == {"groups": []}
 
 

@@ -291,6 +291,8 @@ def test_an_application_is_kept_at_hand_on_the_first_page_and_in_the_rail():
     page, chat = client.get("/"), client.get(f"/chat/{one.slug}/")
     assert (page.context["pinned"], page.context["others"]) == ([two], [one])
     assert chat.context["rail_applications"]() == [two]
+    assert 'href="/#apps"' in chat.text
+    assert 'id="apps" tabindex="-1"' in page.text
 
     client.post(f"/chat/{two.slug}/pin/", {"pinned": "false"})
 
@@ -328,6 +330,7 @@ def test_a_page_that_is_open_gets_what_another_conversation_needs():
         "read-only": "",
         "upload-limit": told["attributes"]["upload-limit"],
         "upload-types": told["attributes"]["upload-types"],
+        "upload-names": "",
         "upload-most": "20",
     }
     assert (told["memory"], told["place"]) == (None, None)

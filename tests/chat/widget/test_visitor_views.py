@@ -112,6 +112,7 @@ def test_a_file_of_another_type_is_refused_when_it_is_uploaded():
     refused = visitor.upload("a.png", b"\x89PNG\r\n\x1a\n")
 
     assert code_of(refused) == (415, "wrong_type")
+    assert refused.json()["error"]["message"] == "Can’t attach .png files. Allowed: text."
     assert not StoredFile.objects.exists()
 
 

@@ -170,7 +170,6 @@ def test_a_file_that_cannot_be_what_it_says_is_refused(name, content, status, co
     found, told = send(client, application.slug, content, name)
 
     assert (found, told["error"]["code"]) == (status, code)
-    assert f"“{name}”" in told["error"]["message"]
     assert StoredFile.objects.count() == 0
 
 
@@ -185,8 +184,8 @@ def test_limits_hold_before_and_after_the_form_is_read(settings, tmp_path):
     ]
 
     assert [status for status, _ in answers] == [201, 413, 413]
-    assert answers[1][1]["error"]["message"] == "The file is 1,001 bytes; the limit is 1,000."
-    assert answers[2][1]["error"]["code"] == "too_large"
+    refusals = [told["error"] for _, told in answers[1:]]
+    assert refusals == [{"message": "Too large. The limit is 1 KB.", "code": "too_large"}] * 2
     assert stored_bytes(tmp_path) == StoredFile.objects.count() == 1
 
 

@@ -121,15 +121,19 @@ def test_the_operator_chooses_what_people_are_told(settings, wanted, names):
     assert visible_metrics({"text": "x"}) == {"text": "x"}
 
 
-def test_so_for_the_times_of_tools(settings):
-    settings.ANSWER_FIGURES = ("cost",)
+@pytest.mark.parametrize(
+    ("wanted", "tool", "thought"),
+    [(("cost",), None, None), (("seconds",), None, 1.5), (("tools",), 1.5, None)],
+)
+def test_the_time_of_a_thought_is_shown_with_that_of_the_answer(settings, wanted, tool, thought):
+    tool_end, thought_end = StageClosed("a", 1.5), StageClosed("b", 1.5, is_thought=True)
+    said = Transcript(figures=AnswerFigures(told=wanted))
 
-    assert encode(StageClosed("a", 1.5)) == {
-        "type": "stage.closed",
-        "stage": "a",
-        "failed": False,
-        "seconds": None,
-    }
+    assert (said.as_shown(tool_end).seconds, said.as_shown(thought_end).seconds) == (tool, thought)
+    settings.ANSWER_FIGURES = wanted
+    closed = {"type": "stage.closed", "failed": False}
+    assert encode(tool_end) == {**closed, "stage": "a", "seconds": tool}
+    assert encode(thought_end) == {**closed, "stage": "b", "seconds": thought}
 
 
 @pytest.mark.django_db

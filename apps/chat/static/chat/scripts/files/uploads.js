@@ -24,11 +24,12 @@ import { gettext, ngettext } from "../texts.js";
  * @property {string} address that takes it
  * @property {string} conversation the ID of its conversation
  *
- * @typedef {{size: number, types: string[], most: number}} Limits types are such as `image/*`
+ * @typedef {{size: number, types: string[], names: string, most: number}} Limits types are such as `image/*`, and names are theirs for users
  */
 
 /** Simultaneous uploads; browsers open few connections per host. */
 const LANES = 3;
+const ENDING = /\.[^.]{1,10}$/;
 const LOST = gettext("The connection was lost.");
 /** Answers after which the same file may be accepted: no valid token, too slow, or a conflict. */
 const RETRYABLE = new Set([403, 408, 409]);
@@ -90,7 +91,7 @@ export class Uploads extends EventTarget {
     this.items = [...this.items, ...added];
     const refused = added.filter(({ problem }) => problem);
     const words = added.length === 1 ? gettext("{name} added.", { name: added[0].name }) : ngettext("{count} file added.", "{count} files added.", added.length);
-    if (refused.length) this.#say(refused.map(({ problem }) => problem).join(" "), true);
+    if (refused.length) this.#say(refused.map(({ name, problem }) => `${name}: ${problem}`).join(" "), true);
     else if (added.length) this.#say(words);
     this.#go();
     return added;
@@ -178,13 +179,13 @@ export class Uploads extends EventTarget {
   #problemOf({ name, size, type }) {
     const { limits } = this;
     if (size > limits.size) {
-      return gettext("{name} is too large ({size}). The limit is {limit}.", { name, size: sizeText(size), limit: sizeText(limits.size) });
+      return gettext("Too large ({size}). The limit is {limit}.", { size: sizeText(size), limit: sizeText(limits.size) });
     }
-    if (size === 0) return gettext("“{name}” can’t be attached because it is empty or a folder.", { name });
-    if (type && !this.takes(type)) {
-      return gettext("{name} can’t be attached: its type is {type}. Allowed types: {types}.", { name, type, types: limits.types.join(", ") });
-    }
-    return "";
+    if (size === 0) return gettext("Can’t attach empty files or folders.");
+    if (!type || this.takes(type)) return "";
+    const ending = ENDING.exec(name)?.[0].toLowerCase();
+    if (!ending) return gettext("Can’t attach this type of file. Allowed: {names}.", { names: limits.names });
+    return gettext("Can’t attach {ending} files. Allowed: {names}.", { ending, names: limits.names });
   }
 
   #go() {

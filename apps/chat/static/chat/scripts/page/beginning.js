@@ -1,5 +1,6 @@
 /** A new conversation: the message box is in the middle, with suggestions below it. */
 
+import { markAllApps, offerAllApps } from "./all-apps.js";
 import { filterApplications } from "./application-filter.js";
 import { follower } from "./parts.js";
 
@@ -7,6 +8,7 @@ const GLIDE = { duration: 240, easing: "cubic-bezier(0.2, 0, 0, 1)" };
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 filterApplications();
+offerAllApps();
 follower.isPaused = isFresh();
 
 /** The first message moves the message box to the bottom. @param {boolean} fresh true if there are no messages yet */
@@ -15,6 +17,7 @@ export function beginOrContinue(fresh) {
   const dock = document.querySelector(".dock");
   const before = dock?.getBoundingClientRect().top ?? 0;
   document.body.classList.toggle("fresh", fresh);
+  markAllApps();
   follower.isPaused = fresh;
   if (fresh) {
     scrollTo({ top: 0, behavior: "instant" });

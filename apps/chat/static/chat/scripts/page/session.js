@@ -23,6 +23,7 @@ export function limits() {
   return {
     size: Number(page.uploadLimit) || Infinity,
     types: (page.uploadTypes ?? "").split(",").filter(Boolean),
+    names: page.uploadNames ?? "",
     most: Number(page.uploadMost) || Infinity,
   };
 }

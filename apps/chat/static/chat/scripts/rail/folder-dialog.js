@@ -36,7 +36,7 @@ export class FolderDialog extends LitElement {
     this.instructions = "";
     /** @type {StoredFile[] | null} null before they are known */
     this.files = null;
-    this.uploads = new Uploads("", { size: 0, types: [], most: Infinity }, () => "");
+    this.uploads = new Uploads("", { size: 0, types: [], names: "", most: Infinity }, () => "");
     this.uploads.addEventListener("change", () => this.#uploaded());
     this.uploads.addEventListener("told", (event) => this.#say(/** @type {CustomEvent<{text: string}>} */ (event).detail.text));
     /** The folder that the uploads are shown for. */
@@ -77,7 +77,7 @@ export class FolderDialog extends LitElement {
 
   /** Files that are still on their way to another folder wait there. @param {string} folder @param {{size: number, types: string[]}} limits */
   #openUploads(folder, limits) {
-    this.uploads.open(this.shown || folder, folder, this.#address("files"), { ...limits, most: Infinity });
+    this.uploads.open(this.shown || folder, folder, this.#address("files"), { ...limits, names: "", most: Infinity });
     this.shown = folder;
     this.uploads.take(); // The list has what was stored in the meantime.
   }

@@ -4,7 +4,8 @@ import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
 import { icon } from "../icons.js";
 import { stepLevel, stepLevelChanges } from "./level.js";
-import { ngettext } from "../texts.js";
+import { THINKING } from "./steps.js";
+import { gettext, ngettext } from "../texts.js";
 
 /** @import { Step } from "../session/answers.js" */
 
@@ -61,10 +62,15 @@ function line(all, running, failed) {
   const seconds = all.reduce((sum, step) => sum + (step.seconds ?? 0), 0);
   const count = ngettext("{count} step", "{count} steps", all.length);
   return html`<span class="step-mark">${icon(running ? "loader-circle" : failed ? "x" : "check")}</span>
-    <span class="step-title" dir="auto">${running ? running.title : count}</span>
+    <span class="step-title" dir="auto">${running ? runningTitle(running) : count}</span>
     ${running ? html`<span class="step-state">${count}</span>` : nothing}
     ${failed ? html`<span class="step-state step-failures">${ngettext("{count} failed", "{count} failed", failed)}</span>` : nothing}
     ${running ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
+}
+
+/** @param {Step} step */
+function runningTitle({ title }) {
+  return title === THINKING ? `${gettext("Thinking")}…` : title;
 }
 
 /** @param {Step} step @returns {Step[]} */

@@ -20,8 +20,10 @@ const STATES = {
   stopped: { symbol: "square", words: gettext("Stopped") },
 };
 
-/** The title of a reasoning step. */
-const THINKING = "Thinking";
+/** The title of a reasoning step, as the server sends it. */
+export const THINKING = "Thinking";
+/** In seconds. A shorter thought has no time. */
+const SHORTEST_THOUGHT = 1;
 const LONGEST_THOUGHT = 200;
 const EXPIRED = gettext("The model no longer reads this result, but it remains stored and visible.");
 
@@ -75,16 +77,20 @@ function foldedStep(step, words, redraw) {
 function line({ title, state, seconds, text }, isExpired, approval) {
   const { symbol, words } = STATES[state];
   if (title === THINKING && state === "running") return thinking(text);
-  if (title === THINKING && state === "done") {
-    const thought = seconds === null ? gettext("Thoughts") : gettext("Thought for {time}", { time: secondsText(seconds) });
-    return html`<span class="step-mark">${icon("brain")}</span><span class="step-title">${thought}</span>`;
-  }
+  if (title === THINKING && state === "done") return html`<span class="step-mark">${icon("brain")}</span> <span class="step-title">${thoughtText(seconds)}</span>`;
   return html`<span class="step-mark">${icon(symbol)}</span>
-    <span class="step-title" dir="auto">${title}</span>
+    <span class="step-title" dir="auto">${title === THINKING ? gettext("Thoughts") : title}</span>
     ${approval ? html`<span class="step-decision">${outcomeText(approval)}</span>` : nothing}
     <span class="step-state ${state === "done" ? "visually-hidden" : ""}">${words}</span>
     ${isExpired ? html`<span class="visually-hidden">${gettext("(no longer read by the model)")}</span>` : nothing}
     ${seconds === null ? nothing : html`<span class="step-time">${secondsText(seconds)}</span>`}`;
+}
+
+/** @param {number | null} seconds */
+function thoughtText(seconds) {
+  if (seconds === null) return gettext("Thoughts");
+  if (seconds < SHORTEST_THOUGHT) return gettext("Thought for a moment");
+  return gettext("Thought for {time}", { time: secondsText(seconds) });
 }
 
 /** @param {string} text thought so far @returns {unknown} a template for Lit */
