@@ -51,7 +51,9 @@ def test_what_a_model_thinks_is_a_step_with_its_time_live_and_after_a_reload(
 
     for _ in ("live", "after a reload"):
         answer = page.locator("chat-answer")
-        expect(answer.locator(".step-title")).to_have_text(re.compile(r"^Thought for (a moment|[\d.]+ s)$"))
+        expect(answer.locator(".step-title")).to_have_text(
+            re.compile(r"^Thought for (a moment|[\d.]+ s)$")
+        )
         expect(answer.locator("> markdown-text")).to_have_text("one two")
         answer.locator(".steps summary").click()
         expect(answer.locator(".step-content")).to_have_text("Let me see.")
