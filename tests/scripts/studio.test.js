@@ -700,7 +700,7 @@ test("a newer version is replaced only after a confirmation", async (t) => {
   await tab.shows(".studio-publishing [role=alert]", "Version 2 is newer.");
 
   stored(tab, "publish", { message: "Published as version 3." });
-  await tab.click("Replace it");
+  await tab.click("Publish the draft anyway");
 
   await until(() => status(tab), "Published as version 3.");
   assert.deepEqual(sent(tab, "publish").map(({ is_over }) => is_over), [false, true]);
@@ -887,7 +887,7 @@ test("a new skill has no error before the user has been in its description, and 
 test("an error about the name of a skill is a sentence at its field and in the list of issues", async (t) => {
   const tab = await openStudio(t, { hash: "#skills" });
   const message = "name: cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them";
-  tab.network.answer(`POST ${ADDRESS}check/`, { findings: [{ path: "skills/new-skill/SKILL.md", severity: "error", message }] });
+  tab.network.answer(`POST ${ADDRESS}check/`, { findings: [{ path: "skills/new-skill/SKILL.md", label: "Skills › new-skill › SKILL.md", severity: "error", message }] });
   await tab.click("Write a skill");
 
   const sentence = "The name cannot be 'Tone'; use lowercase letters a-z, digits and single hyphens between them.";
@@ -906,7 +906,7 @@ test("publishing without a release note asks for it at its field", async (t) => 
   await tab.click("Publish…");
   const note = await tab.field("Release note");
   tab.press(note, "Enter");
-  await tab.shows(".studio-publishing .studio-finding", "Write what is new in this version.");
+  await tab.shows(".studio-publishing .studio-finding", "Enter a note that describes the changes.");
   assert.deepEqual([tab.focused, note.getAttribute("aria-invalid"), sent(tab, "publish").length], [note, "true", 0]);
   tab.fill(note, "New");
   assert.equal(note.getAttribute("aria-invalid"), null);
