@@ -726,7 +726,7 @@ test("a newer version is replaced only after a confirmation", async (t) => {
   await tab.shows(".studio-publishing [role=alert]", "Version 2 is newer.");
 
   stored(tab, "publish", { message: "Published as version 3." });
-  await tab.click("Replace it");
+  await tab.click("Publish the draft anyway");
 
   await until(() => status(tab), "Published as version 3.");
   assert.deepEqual(sent(tab, "publish").map(({ is_over }) => is_over), [false, true]);
@@ -932,7 +932,7 @@ test("publishing without a release note asks for it at its field", async (t) => 
   await tab.click("Publish…");
   const note = await tab.field("Release note");
   tab.press(note, "Enter");
-  await tab.shows(".studio-publishing .studio-finding", "Write what is new in this version.");
+  await tab.shows(".studio-publishing .studio-finding", "Enter a note that describes the changes.");
   assert.deepEqual([tab.focused, note.getAttribute("aria-invalid"), sent(tab, "publish").length], [note, "true", 0]);
   tab.fill(note, "New");
   assert.equal(note.getAttribute("aria-invalid"), null);

@@ -15,6 +15,7 @@ from apps.catalog.versions.version_recorder import save_live
 from apps.listeners import Listeners
 
 LONGEST_NOTE = 300
+NOTE_MISSING = "Enter a note that describes the changes."
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
 """Each listener returns sentences that explain why an application must not be published."""
@@ -55,7 +56,7 @@ def read_note(note: str) -> str:
     """
     said = " ".join(note.replace("\0", " ").split())
     if not said:
-        raise ValidationError({"note": "Enter a note that describes the changes."})
+        raise ValidationError({"note": NOTE_MISSING})
     if len(said) > LONGEST_NOTE:
         raise ValidationError(
             {"note": (f"The note is too long; the limit is {LONGEST_NOTE} characters.")}

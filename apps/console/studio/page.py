@@ -22,6 +22,7 @@ from apps.catalog.versions.states import application_state
 from apps.console.admin.cells import shown_time
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.operator_rights import PUBLISH, may_archive
+from apps.console.publishing_texts import PUBLISHING_TEXTS
 from apps.console.studio.access_facts import access_data
 from apps.console.studio.connect import connect_data
 from apps.console.studio.field_labels import labels_data
@@ -73,6 +74,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "may_change": can_change,
         "may_archive": may_archive(request, row),
         "may_publish": can_change and request.user.has_perm(PUBLISH),
+        "publishing": PUBLISHING_TEXTS,
         "origin": f"{request.scheme}://{request.get_host()}",
         "urls": addresses(request, row),
         "access": access_data(request, row),

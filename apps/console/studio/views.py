@@ -1,7 +1,6 @@
 """Serves the studio's page and the endpoints for its scripts."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any, cast
 
 from django.contrib import admin
@@ -15,9 +14,6 @@ from apps.catalog.actions import archive, discard_draft, publish, request_publis
 from apps.catalog.history.display import rendered_differences
 from apps.catalog.icons.images import keep_image
 from apps.catalog.models import Application
-from apps.catalog.own_skills import skill_problems
-from apps.catalog.review.cycles import cycle_problems
-from apps.catalog.review.manifests import Finding, review_text
 from apps.catalog.versions.comparison import unpublished_differences
 from apps.catalog.versions.definitions import shown_definition
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of
@@ -26,22 +22,20 @@ from apps.console.admin.connect.deployments import try_connection
 from apps.console.operator_rights import PUBLISH, may_archive
 from apps.console.studio.access import application_seen, for_editors, may_change_application
 from apps.console.studio.choices import choices_for
-from apps.console.studio.field_labels import application_label, finding_label
+from apps.console.studio.field_labels import application_label
 from apps.console.studio.page import page_data, stored_data
-from apps.console.studio.typed_draft import body_of, manifest_text, typed_in
+from apps.console.studio.typed_draft import body_of, typed_in
 from apps.console.studio.working_copy import (
     DraftClashing,
     DraftRefused,
-    draft_sources,
+    findings_data,
     findings_of,
-    icon_problems,
     makes_secrets,
     problems_in_error,
+    review_draft,
     save_working_copy,
-    title_problems,
 )
 from apps.integers import is_integer
-from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployments.deployment import Deployment
 
 NOT_SAVED_YET = "Not saved yet. When you leave the field, the credential becomes a secret."
@@ -81,11 +75,7 @@ def choices(request: HttpRequest, pk: int) -> JsonResponse:
 def check(request: HttpRequest, row: Application) -> JsonResponse:
     """Return the errors and warnings in the unsaved draft."""
     typed = typed_in(body_of(request))
-    found = review_text(manifest_text(typed.manifest), sources=draft_sources(row))
-    beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
-    beside += cycle_problems(row.slug, with_own_names(typed.manifest), row.pk)
-    found += findings_of(typed, beside)
-    return JsonResponse({"findings": findings_data(found, typed.manifest)})
+    return JsonResponse({"findings": findings_data(review_draft(row, typed), typed.manifest)})
 
 
 @for_editors
@@ -243,11 +233,6 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
     findings = [] if about_note else findings_data(problems, draft.manifest)
     message = " ".join(about_note) or otherwise
     return JsonResponse({"message": message, "findings": findings}, status=422)
-
-
-def findings_data(findings: Iterable[Finding], manifest: Any) -> list[dict[str, Any]]:
-    """Return the findings in a manifest with the labels of their fields."""
-    return [{**asdict(one), "label": finding_label(one.path, manifest)} for one in findings]
 
 
 def stored_response(

@@ -1,7 +1,7 @@
 """Saves the studio's draft of an application, merged with other users' edits."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -15,7 +15,9 @@ from apps.catalog.history.display import rendered_clash
 from apps.catalog.history.merge import merge_documents
 from apps.catalog.icons.values import validate_icon
 from apps.catalog.models import Application
-from apps.catalog.review.manifests import Finding, finding
+from apps.catalog.own_skills import skill_problems
+from apps.catalog.review.cycles import cycle_problems
+from apps.catalog.review.manifests import Finding, finding, review_text
 from apps.catalog.versions.definitions import ApplicationDefinition, shown_definition
 from apps.catalog.versions.drafts import DraftOvertaken, draft_of
 from apps.console.studio.field_labels import application_label, finding_label
@@ -48,6 +50,19 @@ class DraftClashing(Exception):
 def draft_sources(row: Application) -> list[Any]:
     """Return the manifests whose credentials replace the masks in an unsaved draft."""
     return [draft_of(row).manifest, row.manifest]
+
+
+def review_draft(row: Application, draft: ApplicationDefinition) -> list[Finding]:
+    """Return the errors and warnings in a draft, in which credentials are still masked."""
+    found = review_text(manifest_text(draft.manifest), sources=draft_sources(row))
+    beside = [*title_problems(draft), *icon_problems(draft), *skill_problems(draft.skills or {})]
+    beside += cycle_problems(row.slug, with_own_names(draft.manifest), row.pk)
+    return [*found, *findings_of(draft, beside)]
+
+
+def findings_data(findings: Iterable[Finding], manifest: Any) -> list[dict[str, Any]]:
+    """Return the findings in a manifest with the labels of their fields."""
+    return [{**asdict(one), "label": finding_label(one.path, manifest)} for one in findings]
 
 
 @dataclass(frozen=True, slots=True)

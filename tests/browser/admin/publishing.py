@@ -13,6 +13,6 @@ def publish_content(page: Page, title: str, note: str) -> None:
     found = barriers(page)
     assert found == [], found
     page.get_by_label(f"Publish {title} with this").check()
-    page.get_by_label("What is new").fill(note)
+    page.get_by_label("Release note").fill(note)
     page.get_by_role("button", name="Publish selected applications").click()
     expect(page.get_by_text(f"{title} was published.")).to_be_visible()

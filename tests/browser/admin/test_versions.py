@@ -53,7 +53,7 @@ def test_what_is_saved_as_a_draft_is_compared_published_and_taken_back(
     expect(page.locator("ins")).to_contain_text("Another title")
     assert barriers(page) == []
     page.goto(f"{LIST}{number}/versions/publish/")
-    page.get_by_label("What is new").fill("The title")
+    page.get_by_label("Release note").fill("The title")
     assert barriers(page) == []
     page.get_by_role("button", name="Publish").click()
     expect(page.get_by_text("Version 2 is live.")).to_be_visible()

@@ -167,7 +167,7 @@ def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Pag
     expect(page.get_by_role("heading", name="Archive", exact=True)).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("button", name="Archive", exact=True).click()
-    expect(page.get_by_text("Nobody can use it.")).to_be_visible()
+    expect(page.get_by_text("Nobody can use this application.")).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("link", name="Delete permanently…").click()
     page.get_by_role("button", name="Delete", exact=True).click()

@@ -13,7 +13,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.client_address import address_of
 from apps.catalog.actions import draft_version, request_publishing, send_back, take_over
-from apps.catalog.actions.go_live import LONGEST_NOTE
 from apps.catalog.actions.send_back import LONGEST_WORDS
 from apps.catalog.history.differences import differences
 from apps.catalog.history.display import rendered_clash, rendered_differences
@@ -28,6 +27,7 @@ from apps.console.admin.build.versions import published_row, report_outcome, see
 from apps.console.admin.rows.edit_merge import choices_in
 from apps.console.admin.theme import Admin
 from apps.console.operator_rights import get_version
+from apps.console.publishing_texts import PUBLISHING_TEXTS
 from apps.integers import read_integer
 
 
@@ -78,7 +78,7 @@ def request_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
         "differences": rendered_differences(unpublished_differences(row)),
         "problems": problems,
         "note": note,
-        "longest_note": LONGEST_NOTE,
+        "texts": PUBLISHING_TEXTS,
     }
     name = "admin/catalog/application/request.html"
     return admin.page(request, name, f"Request publishing of {row.title}", context)

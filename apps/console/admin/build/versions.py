@@ -15,11 +15,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from apps.accounts.client_address import address_of
 from apps.catalog.actions import archive, publish, restore, withdraw
-from apps.catalog.actions.go_live import LONGEST_NOTE
 from apps.catalog.history.display import rendered_differences
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.versions.comparison import compare_definitions, unpublished_differences
 from apps.catalog.versions.content_changes import content_changes, live_content
+from apps.catalog.versions.definitions import shown_definition
 from apps.catalog.versions.drafts import draft_of
 from apps.catalog.versions.publishing_requests import is_required, publishing_refusal, request_of
 from apps.catalog.versions.rebase import is_outdated
@@ -33,6 +33,8 @@ from apps.console.admin.rows.history import PER_PAGE
 from apps.console.admin.theme import Admin
 from apps.console.link_choices import link_choices
 from apps.console.operator_rights import PUBLISH, get_version, may_archive
+from apps.console.publishing_texts import PUBLISHING_TEXTS
+from apps.console.studio.working_copy import findings_data, review_draft
 from apps.integers import read_integer
 
 
@@ -102,9 +104,11 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
     row = seen_row(admin, request, pk)
     versions = row.versions.defer("document").order_by("-number")
     draft, state = draft_of(row), application_state(row)
+    is_archived = row.archived_at is not None and row.live_number > 0
     context = {
         "row": row,
         "state": state,
+        "published": f"version {row.live_number}" if is_archived else "the live version",
         "draft": draft if draft.pk else None,
         "is_outdated": is_outdated(row, draft),
         "may_change": admin.has_change_permission(request, row) and row.archived_at is None,
@@ -149,7 +153,7 @@ def version_titles(row: Application) -> dict[str, str]:
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the changes that publishing the draft would make. A POST with a note publishes the
+    """Show the changes that publishing the draft would make, and its issues. A POST with a note publishes the
     draft.
     """
     row = published_row(admin, request, pk)
@@ -172,6 +176,8 @@ def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
             return redirect(admin.url("versions", pk))
     review = review_context(row, draft, request.user)
     asked = review["asked"]
+    default_note = "" if row.live_number else PUBLISHING_TEXTS["first"]
+    shown = shown_definition(draft)
     context = {
         "row": row,
         "draft": draft,
@@ -179,8 +185,10 @@ def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
         "is_outdated": is_outdated(row, draft),
         "differences": rendered_differences(unpublished_differences(row)),
         "problems": problems,
-        "note": request.POST.get("note", "" if asked is None else asked.note),
-        "longest_note": LONGEST_NOTE,
+        "note": request.POST.get("note", default_note if asked is None else asked.note),
+        "next_number": row.live_number + 1,
+        "findings": findings_data(review_draft(row, shown), shown.manifest),
+        "texts": PUBLISHING_TEXTS,
     }
     name = "admin/catalog/application/publish.html"
     return admin.page(request, name, f"Publish {row.title}", context)

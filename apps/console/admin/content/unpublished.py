@@ -9,13 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from apps.catalog.actions import republish
-from apps.catalog.actions.go_live import LONGEST_NOTE
 from apps.catalog.history.differences import ValueDifference
 from apps.catalog.history.display import RenderedDifference, rendered_differences
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.content_changes import OutdatedApplication, outdated_applications
 from apps.console.admin.build.compared_versions import refusal_reasons
 from apps.console.operator_rights import PUBLISH, editable_applications, with_role
+from apps.console.publishing_texts import PUBLISHING_TEXTS
 from apps.integers import read_integer
 
 
@@ -38,7 +38,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
         UnpublishedApplication(pending, rendered_differences(differences_of(pending)))
         for pending in outdated_applications(seen)
     ]
-    context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}
+    context = {"found": found, "may_publish": may_publish, "texts": PUBLISHING_TEXTS}
     name = "admin/catalog/contentitem/unpublished.html"
     answer: HttpResponse = admin.page(request, name, "Unpublished content", context)
     return answer

@@ -139,7 +139,7 @@ export class Bar {
     const parts = [counted(errors, "error"), counted(warnings, "warning")].filter(Boolean);
     this.checked.hidden = !isChecked;
     this.checked.dataset.severity = errors ? "error" : warnings ? "warning" : "";
-    this.checked.textContent = parts.join(", ") || "No issues";
+    this.checked.textContent = parts.join(", ") || data.publishing.no_issues;
     this.checked.disabled = !findings.length;
     this.chat.hidden = isArchived || !state.number;
     this.chat.href = data.urls.chat;

@@ -73,6 +73,8 @@
  * @property {Record<string, {title: string, paths: string[] | null}>} sections by ID; the parts of the draft that they edit, if they edit it
  * @property {Record<string, string>} fields by path, where `[]` is an index
  *
+ * @typedef {{note: string, hint: string, missing: string, longest: number, first: string, only_new: string, audience: string, anyway: string, checks: string, no_issues: string, review: string}} PublishingTexts of the dialog for publishing
+ *
  * @typedef {object} Facts
  * @property {string} slug
  * @property {string} csrf
@@ -84,6 +86,7 @@
  * @property {boolean} may_change
  * @property {boolean} may_archive
  * @property {boolean} may_publish
+ * @property {PublishingTexts} publishing
  * @property {string} origin
  * @property {Record<string, string>} urls
  * @property {Access} access

@@ -8,7 +8,7 @@ import { plural } from "./tools/paths.js";
 import { titleOf } from "./tools/rest-tool.js";
 
 /**
- * @import { Difference, Json, Line } from "./data.js"
+ * @import { Difference, Json, Line, PublishingTexts } from "./data.js"
  * @import { Store } from "./store.js"
  *
  * @typedef {{message: string, is_outdated?: boolean}} Refusal
@@ -49,8 +49,9 @@ export class PublishDialog {
   show(differences, { send, sendBack, goTo, cancel, isRequest }) {
     this.close();
     const { number } = this.store.state;
+    const texts = this.store.data.publishing;
     const id = newId("note");
-    const note = element("input", { id, maxLength: 300, required: true, autocomplete: "off", placeholder: "What is new?", value: number ? "" : "The first version" });
+    const note = element("input", { id, maxLength: texts.longest, required: true, autocomplete: "off", placeholder: texts.hint, value: number ? "" : texts.first });
     const onlyNew = element("input", { type: "checkbox", id: newId("only-new") });
     const problem = element("p", { class: "studio-error", role: "alert" });
     const missing = element("span", { id: newId("missing"), class: "studio-finding studio-error" });
@@ -58,7 +59,7 @@ export class PublishDialog {
     note.addEventListener("input", () => check(true));
     /** @param {boolean} isValid */
     const check = (isValid) => {
-      missing.textContent = isValid ? "" : "Write what is new in this version.";
+      missing.textContent = isValid ? "" : texts.missing;
       if (isValid) note.removeAttribute("aria-invalid");
       else note.setAttribute("aria-invalid", "true");
       return isValid;
@@ -84,7 +85,7 @@ export class PublishDialog {
       checks.replaceChildren(...this.checks(goTo));
       if (!refusal?.is_outdated) return;
       isOver = true;
-      publish.textContent = "Replace it";
+      publish.textContent = texts.anyway;
     };
     const checks = element("section", {}, ...this.checks(goTo));
     const heading = newId("publish");
@@ -105,8 +106,8 @@ export class PublishDialog {
           checks,
           sendBack ? backPart(sendBack, problem) : "",
         ),
-        element("p", { class: "studio-field" }, element("span", { class: "studio-label" }, element("label", { htmlFor: id }, "Release note"), element("span", { class: "console-required", "aria-hidden": "true" }, "required")), note, missing),
-        isRequest ? quiet("Another user, who has not changed this draft, publishes it or sends it back. Any change withdraws the request.") : audience(number, onlyNew),
+        element("p", { class: "studio-field" }, element("span", { class: "studio-label" }, element("label", { htmlFor: id }, texts.note), element("span", { class: "console-required", "aria-hidden": "true" }, "required")), note, missing),
+        isRequest ? quiet(texts.review) : audience(number, onlyNew, texts),
         problem,
         element("p", { class: "studio-actions" }, button("Cancel", leave), publish),
       ),
@@ -139,8 +140,8 @@ export class PublishDialog {
       this.close();
       goTo(path);
     };
-    const { findings } = this.store;
-    return [element("h3", {}, "Checks"), findings.length ? issueList(this.store, follow) : quiet("No issues")];
+    const { findings, data } = this.store;
+    return [element("h3", {}, data.publishing.checks), findings.length ? issueList(this.store, follow) : quiet(data.publishing.no_issues)];
   }
 }
 
@@ -175,11 +176,11 @@ function itemIn(text) {
   }
 }
 
-/** @param {number} number @param {HTMLInputElement} onlyNew */
-const audience = (number, onlyNew) =>
+/** @param {number} number @param {HTMLInputElement} onlyNew @param {PublishingTexts} texts */
+const audience = (number, onlyNew, texts) =>
   number
-    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, "Use it only for new conversations; existing ones keep their version"))
-    : quiet("Users can start using this version. Access defines who can use it.");
+    ? element("p", {}, onlyNew, " ", element("label", { htmlFor: onlyNew.id }, texts.only_new))
+    : quiet(texts.audience);
 
 /** A comment for the requester, instead of publishing. @param {NonNullable<Publishing["sendBack"]>} sendBack @param {HTMLElement} problem */
 function backPart(sendBack, problem) {
