@@ -1,8 +1,10 @@
 """Contains the texts of the forms that publish, which the studio's dialog and the pages share."""
 
+from typing import Any
+
 from apps.catalog.actions.go_live import LONGEST_NOTE, NOTE_MISSING
 
-PUBLISHING_TEXTS = {
+PUBLISHING_TEXTS: dict[str, Any] = {
     "note": "Release note",
     "hint": "What is new?",
     "missing": NOTE_MISSING,
