@@ -46,6 +46,7 @@ TELLING = {
     "apps/runs/explanations.py",
     "apps/outages.py",
     "apps/runs/failures.py",
+    "apps/chat/account/consents.py",
     "apps/chat/scheduled/pages.py",
 }
 """Modules that report texts which were marked where they were raised or stored."""

@@ -49,10 +49,10 @@ def type_refusal(name: str, allowed: Sequence[str]) -> str:
     if any(matches_type(type_of_name(name), pattern) for pattern in allowed):
         words = gettext("The content of the file doesn’t match its extension. Allowed: {names}.")
     elif dot and len(ending) <= LONGEST_ENDING:
-        words = gettext("Can’t attach {ending} files. Allowed: {names}.")
+        words = gettext("Can’t attach {extension} files. Allowed: {names}.")
     else:
         words = gettext("Can’t attach this type of file. Allowed: {names}.")
-    return words.format(ending=f".{ending.lower()}", names=names)
+    return words.format(extension=f".{ending.lower()}", names=names)
 
 
 def size_refusal(limit: int) -> str:

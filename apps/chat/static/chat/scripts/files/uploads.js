@@ -185,7 +185,7 @@ export class Uploads extends EventTarget {
     if (!type || this.takes(type)) return "";
     const ending = ENDING.exec(name)?.[0].toLowerCase();
     if (!ending) return gettext("Can’t attach this type of file. Allowed: {names}.", { names: limits.names });
-    return gettext("Can’t attach {ending} files. Allowed: {names}.", { ending, names: limits.names });
+    return gettext("Can’t attach {extension} files. Allowed: {names}.", { extension: ending, names: limits.names });
   }
 
   #go() {
