@@ -278,7 +278,6 @@ def test_no_page_has_a_template_of_the_library():
     unused = {
         "account/confirm_login_code.html",  # There is no sign-in with codes.
         "account/login.html",
-        "account/logout.html",
         "mfa/index.html",
         "mfa/webauthn/authenticator_list.html",
     }
