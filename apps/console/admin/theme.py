@@ -125,12 +125,12 @@ class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
     pass
 
 
-class UserField(ModelChoiceField):  # type: ignore[type-arg]
+class UserChoiceField(ModelChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, user: Any) -> str:
         return name_with_username(user)
 
 
-class UsersField(ModelMultipleChoiceField):  # type: ignore[type-arg]
+class UserChoicesField(ModelMultipleChoiceField):  # type: ignore[type-arg]
     def label_from_instance(self, user: Any) -> str:
         return name_with_username(user)
 
@@ -261,7 +261,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         elif db_field.name not in self.get_readonly_fields(request):
             options.setdefault("widget", SearchedSelect())
         if db_field.related_model is User:
-            options.setdefault("form_class", UserField)
+            options.setdefault("form_class", UserChoiceField)
         return super().formfield_for_foreignkey(db_field, request, **options)
 
     def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
@@ -293,7 +293,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         if db_field.name in self.get_autocomplete_fields(request):
             options.setdefault("widget", RowChoices(db_field, self.admin_site))
         if db_field.related_model is User:
-            options.setdefault("form_class", UsersField)
+            options.setdefault("form_class", UserChoicesField)
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
