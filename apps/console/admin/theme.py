@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
+from django.contrib import admin
 from django.contrib.admin import RelatedOnlyFieldListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.widgets import (
@@ -14,6 +15,7 @@ from django.contrib.admin.widgets import (
     AutocompleteSelect,
     AutocompleteSelectMultiple,
 )
+from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
@@ -23,6 +25,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
+from django.utils.html import format_html
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminForm, AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -156,6 +159,27 @@ def empty_choice(name: str, is_required: bool) -> str:
     return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
+def explain_empty(field: Any, operator: Any) -> None:
+    """If the field of a form has no rows to choose from, start its help text with a link to the
+    page that adds a row.
+    """
+    if field.queryset.exists():
+        return
+    opts = field.queryset.model._meta
+    has_others = opts.default_manager.exists()
+    note = f"No {row_name(opts, 0)} {'that you can choose' if has_others else 'yet'}."
+    manager: Any = admin.site.get_model_admin(opts.model)
+    if operator.has_perm(f"{opts.app_label}.{get_permission_codename('add', opts)}"):
+        url = reverse(manager.first_page) if manager.first_page else manager.url("add")
+        link = (
+            '<a class="text-primary-700 underline dark:text-primary-400" href="{}">Create one</a>'
+        )
+        shown = format_html("{} " + link, note, url)
+    else:
+        shown = format_html("{} Ask an administrator to create one.", note)
+    field.help_text = format_html("{}<br>{}", shown, field.help_text) if field.help_text else shown
+
+
 def without_links(found: Any) -> Any:
     """From a preview of deleted rows, remove the rows that only link two tables. `found` contains
     nested lists of lines, or counts by name.
@@ -262,7 +286,10 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             options.setdefault("widget", SearchedSelect())
         if db_field.related_model is User:
             options.setdefault("form_class", UserChoiceField)
-        return super().formfield_for_foreignkey(db_field, request, **options)
+        field = super().formfield_for_foreignkey(db_field, request, **options)
+        if field is not None and field.required:
+            explain_empty(field, request.user)
+        return field
 
     def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
         default = empty_choice(str(db_field.verbose_name), not db_field.blank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from re import findall
 from typing import Any
 
 import pytest
@@ -9,7 +10,11 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models.fields import BLANK_CHOICE_DASH
 
+from apps.accounts.models import ServiceAccount
+from apps.catalog.models import Grant, Role
 from apps.console.admin.theme import empty_choice
+from tests.catalog.rows import make_application
+from tests.console.pages import browser_of, staff_account, words
 
 pytestmark = pytest.mark.django_db
 
@@ -40,6 +45,44 @@ def test_an_empty_choice_says_what_to_choose():
     assert empty_choice("application", is_required=True) == "Choose an application"
     assert empty_choice("user", is_required=True) == "Choose a user"
     assert empty_choice("team", is_required=False) == "None"
+
+
+def test_required_pickers_without_rows_link_to_the_page_that_adds_one(admin_client):
+    pages = {
+        page: words_of_links(admin_client.get(page).text)
+        for page in (
+            *("/admin/schedules/schedule/add/", "/admin/triggers/webhook/add/"),
+            *("/admin/cases/case/add/", "/admin/insights/price/add/"),
+        )
+    }
+
+    application = ("No applications yet.", "/admin/catalog/application/new/")
+    account = ("No service accounts yet.", "/admin/accounts/serviceaccount/add/")
+    assert pages == {
+        "/admin/schedules/schedule/add/": [application, account],
+        "/admin/triggers/webhook/add/": [application, account],
+        "/admin/cases/case/add/": [application],
+        "/admin/insights/price/add/": [("No deployments yet.", "/admin/workspace/deployment/add/")],
+    }
+
+
+def words_of_links(page: str) -> list[tuple[str, str]]:
+    return findall(r'(No [a-z ]+\.) <a class="[^"]*" href="([^"]*)">Create one</a>', page)
+
+
+def test_an_empty_picker_refers_users_who_may_not_add_a_row_to_an_administrator():
+    ServiceAccount.objects.create(user=User.objects.create_superuser("robot"))
+    own = make_application("own")
+    operator = staff_account("vera", "view_schedule", "add_schedule")
+    Grant.objects.create(application=own, user=operator, role=Role.EDITOR)
+
+    page = words(browser_of(operator).get("/admin/schedules/schedule/add/"))
+
+    assert "No applications" not in page
+    assert (
+        "No service accounts that you can choose. Ask an administrator to create one."
+        "Each run uses this account" in page
+    )
 
 
 def test_a_page_shows_only_what_there_is(admin_client):

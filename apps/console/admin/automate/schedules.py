@@ -26,6 +26,7 @@ from apps.console.admin.theme import (
     CheckboxChoices,
     SearchedSelect,
     Select,
+    explain_empty,
 )
 from apps.console.operated_schedules import (
     is_ruled,
@@ -106,6 +107,7 @@ class NewScheduleForm(OperatedScheduleForm):
         rows = ServiceAccount.objects.select_related("user")
         account: Any = self.fields["account"]
         account.queryset = rows.filter(user__in=manageable(self.operator).order_by().values("pk"))
+        explain_empty(account, self.operator)
 
 
 @admin.register(Schedule)
