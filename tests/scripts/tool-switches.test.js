@@ -36,6 +36,15 @@ test("switches of a new conversation are sent with its first question", async (t
   assert.deepEqual(tab.socket.frames("ask").map(({ tools }) => tools), [{ web: true, shop: true }]);
 });
 
+test("models are described in their menu", async (t) => {
+  const network = new Network();
+  const models = [{ id: "quick", title: "Quick", detail: "Fast." }, { id: "careful", title: "Careful", detail: "For hard questions." }, { id: "large", title: "Large", detail: "" }];
+  network.answer("GET /chat/page-tests/composer/*", { ...OFFERED, models, tools: [] });
+  const tab = await openChat(t, { network });
+
+  await tab.shows("choice-list .choice-option", "QuickDefault · Fast.", "CarefulFor hard questions.", "Large");
+});
+
 test("an app without switches sends none, and its button attaches files", async (t) => {
   const tab = await openSwitches(t, []);
   await ask(tab, "Hello");

@@ -17,6 +17,8 @@ from apps.manifest.manifest import Manifest
 from apps.workspace.port import Workspace
 
 NOTICE = "other-model"
+LONGEST_DETAIL = 200
+"""The maximum number of characters of a model's description in a menu."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,8 @@ def notice_of(gone: str, application: ResolvedApplication) -> str:
 async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
-    """Return the `id` and `title` of each model that users can choose. The application's own model
-    comes first. Return [] if there is no choice.
+    """Return the `id`, `title` and description (`detail`) of each model that users can choose. The
+    application's own model comes first. Return [] if there is no choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
@@ -117,7 +119,8 @@ async def titled_models(
             info = await workspace.facts(one)
         except QuickAppError:  # The model was withdrawn, or its service is unavailable.
             continue
-        found.append({"id": one, "title": info.display_name or one})
+        title, detail = info.display_name or one, info.description[:LONGEST_DETAIL]
+        found.append({"id": one, "title": title, "detail": detail})
     return found if len(found) > 1 else []
 
 

@@ -125,10 +125,12 @@ async def test_a_run_that_is_taken_up_goes_on_with_the_chosen_model():
 
 
 def test_the_composer_offers_the_models_that_there_are(browser, grace):
-    for name, efforts in (("paced", []), ("other", ["low", "high"])):
+    words = "Best for hard questions."
+    for name, efforts, detail in (("paced", [], ""), ("other", ["low", "high"], words)):
         Deployment.objects.create(
             deployment_id=name,
             display_name=name.title(),
+            description=detail,
             provider="demo",
             features={"reasoning_efforts": efforts},
         )
@@ -149,8 +151,8 @@ def test_the_composer_offers_the_models_that_there_are(browser, grace):
     )
     assert (taken.status_code, stranger.status_code) == (302, 404)
     assert offered["models"] == [
-        {"id": "paced", "title": "Paced"},
-        {"id": "other", "title": "Other"},
+        {"id": "paced", "title": "Paced", "detail": ""},
+        {"id": "other", "title": "Other", "detail": words},
     ]
     assert (offered["model"], offered["efforts"]) == ("other", ["low", "high"])
     assert (new["model"], new["efforts"]) == ("", [])

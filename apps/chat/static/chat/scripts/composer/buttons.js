@@ -115,8 +115,8 @@ function applicationChoice(application, others, choose) {
 function modelChoice(models, model, choose) {
   const [own, ...others] = models;
   const options = [
-    { value: "", title: own?.title ?? "", detail: gettext("Default") },
-    ...others.map(({ id, title }) => ({ value: id, title })),
+    { value: "", title: own?.title ?? "", detail: [gettext("Default"), own?.detail].filter(Boolean).join(" · ") },
+    ...others.map(({ id, title, detail }) => ({ value: id, title, detail })),
   ];
   return html`<choice-list
     label=${gettext("Choose a model")}

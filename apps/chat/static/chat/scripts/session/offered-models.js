@@ -1,6 +1,6 @@
 /** The models that users can choose in the open application. */
 
-/** @typedef {{id: string, title: string}} OfferedModel */
+/** @typedef {{id: string, title: string, detail?: string}} OfferedModel `detail` is its description */
 
 /** Dispatches `change`. */
 class OfferedModels extends EventTarget {
