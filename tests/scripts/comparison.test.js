@@ -66,6 +66,46 @@ test("further models answer one after the other, next to the first answer", asyn
   await tab.shows(".comparison-act", "Pick this answer", "Pick this answer", "Pick this answer");
 });
 
+test("a model that has answered keeps its column and its text while the answers are loaded", async (t) => {
+  const { tab, stored } = await openAnswered(t);
+  const dialog = await openComparison(tab);
+  await tab.click("Careful", dialog);
+  await until(() => tab.socket.frames("ask").length, 2);
+  let resolve = () => {};
+  const promise = new Promise((done) => (resolve = done));
+  tab.network.answer(`GET /chat/page-tests/${tab.socket.conversation}/answers/*`, () => promise);
+  finish(tab, stored, "careful", "Rome");
+  await tab.shows("#said", "Careful has answered.");
+  await heads(tab, "Quick 1.0 s", "Careful", "Another model");
+  await tab.shows(".comparison-column[data-kind=running] .comparison-text", "Rome");
+  await tab.click("Large", dialog);
+  await heads(tab, "Quick 1.0 s", "Careful", "Large");
+  assert.equal(tab.socket.frames("ask").at(-1).deployment, "careful");
+
+  resolve(Response.json({ answers: stored }));
+  await heads(tab, "Quick 1.0 s", "Careful 1.0 s", "Large");
+  await until(() => tab.socket.frames("ask").at(-1).deployment, "large");
+});
+
+test("an answer to an earlier question does not end the comparison while another branch is loaded", async (t) => {
+  const { tab, stored } = await openAnswered(t);
+  await ask(tab, "And then?");
+  finish(tab, [], "quick", "Bergen");
+  await until(() => tab.count(".answer-foot"), 2);
+  const said = [];
+  const region = tab.find("#said");
+  new tab.window.MutationObserver(() => said.push(region.textContent)).observe(region, { childList: true, subtree: true, characterData: true });
+  const dialog = await openComparison(tab);
+  await tab.click("Careful", dialog);
+  await until(() => tab.socket.frames("ask").length, 3);
+  tab.socket.write("Vo");
+  await tab.shows(".comparison-column[data-kind=running] .comparison-text", "Vo");
+  assert.equal(said.includes("Careful has answered."), false);
+
+  finish(tab, stored, "careful", "ss");
+  await tab.shows("#said", "Careful has answered.");
+});
+
 test("a model that was chosen during another answer is asked after it", async (t) => {
   const { tab, stored } = await openAnswered(t);
   const dialog = await openComparison(tab);

@@ -60,6 +60,8 @@ export class ModelComparison extends LitElement {
   };
 
   #question;
+  /** True while the answers are loaded after a model has answered. Until then, its column stays. */
+  #isEnding = false;
 
   /** @param {ComparedQuestion} question */
   constructor(question) {
@@ -163,9 +165,9 @@ export class ModelComparison extends LitElement {
 
   /** @param {OfferedModel} model @returns {Column} */
   #running({ title }) {
-    const { running } = this.#session.conversation;
-    const text = running ? this.#question.textOf(running) : "";
-    const needsUser = running?.status === "waiting";
+    const answer = this.#session.conversation.running ?? (this.#isEnding ? this.#newest : null);
+    const text = answer ? this.#question.textOf(answer) : "";
+    const needsUser = answer?.status === "waiting";
     return {
       name: "running",
       title,
@@ -228,9 +230,9 @@ export class ModelComparison extends LitElement {
   #follow = () => {
     this.requestUpdate();
     if (!this.asked) return this.#ask(); // A model may wait for another answer of the conversation.
-    if (this.#session.busy || this.#session.conversation.running) return;
-    const answer = this.#session.conversation.turns.findLast(({ role }) => role === "assistant");
-    if (answer?.role !== "assistant") return;
+    if (this.#isEnding || this.#session.busy || this.#session.conversation.running) return;
+    const answer = this.#newest;
+    if (!answer) return;
     const { title } = this.asked;
     if (answer.status === "failed") this.failed = `${title}: ${answer.error?.text ?? gettext("The answer could not be finished.")}`;
     else this.#question.announcer.say(gettext("{title} has answered.", { title }));
@@ -238,14 +240,24 @@ export class ModelComparison extends LitElement {
   };
 
   async #ended() {
-    this.asked = null;
+    this.#isEnding = true;
     await this.#load();
+    this.#isEnding = false;
+    this.asked = null;
     this.#ask();
+  }
+
+  /** The answer to the question in the conversation. There is none while the conversation loads another branch. @returns {Answer | null} */
+  get #newest() {
+    const { turns } = this.#session.conversation;
+    const at = turns.findIndex(({ id }) => id === this.#question.id);
+    const answer = at < 0 ? undefined : turns[at + 1];
+    return answer?.role === "assistant" ? answer : null;
   }
 
   /** The model may not answer, such as beyond a limit, and neither may the others. @param {Event} event */
   #refused = (event) => {
-    if (!this.asked) return;
+    if (!this.asked || this.#isEnding) return;
     this.failed = /** @type {CustomEvent<{text: string}>} */ (event).detail.text;
     this.waiting = [];
     void this.#ended();

@@ -125,8 +125,9 @@ export class Session extends EventTarget {
 
   /** True if a question waits for its answer. */
   get busy() {
-    const { awaiting, running } = this.conversation;
-    return this.#pending !== null || awaiting || running !== null;
+    // The answer may have begun on a branch that is still being loaded.
+    const loaded = [this.conversation, ...(this.#next ? [this.#next] : [])];
+    return this.#pending !== null || loaded.some(({ awaiting, running }) => awaiting || running !== null);
   }
 
   /** Questions that the server has not confirmed, in the order of sending. */
