@@ -7,25 +7,20 @@ from copy import copy
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
-from django.contrib import admin
-from django.contrib.admin import RelatedOnlyFieldListFilter
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.widgets import (
     AutocompleteMixin,
     AutocompleteSelect,
     AutocompleteSelectMultiple,
 )
-from django.contrib.auth import get_permission_codename
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
 from django.db import models
-from django.forms import ModelChoiceField, ModelMultipleChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminForm, AdminPasswordChangeForm, UserChangeForm, UserCreationForm
@@ -43,8 +38,12 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
-from apps.accounts.persons import name_with_username
 from apps.console.admin.cells import NOTHING
+from apps.console.admin.rows.row_choices import (
+    UserChoiceField,
+    UserChoicesField,
+    explain_empty,
+)
 from apps.console.menu import page_of_list, row_name
 from apps.console.run_search import MOST_LISTED
 from apps.console.time_cells import time_column
@@ -128,25 +127,6 @@ class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
     pass
 
 
-class UserChoiceField(ModelChoiceField):  # type: ignore[type-arg]
-    def label_from_instance(self, user: Any) -> str:
-        return name_with_username(user)
-
-
-class UserChoicesField(ModelMultipleChoiceField):  # type: ignore[type-arg]
-    def label_from_instance(self, user: Any) -> str:
-        return name_with_username(user)
-
-
-class UserFilter(RelatedOnlyFieldListFilter):
-    """Filters a list by the users who occur in it, and shows their names."""
-
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> Any:
-        found = super().field_choices(field, request, model_admin)
-        users = User.objects.filter(pk__in=[pk for pk, _ in found])
-        return [(user.pk, name_with_username(user)) for user in users.order_by("username")]
-
-
 def is_id(text: str) -> bool:
     """Return True if the text can be the ID of a row, or is empty (no row)."""
     return not text or read_integer(text) is not None
@@ -157,27 +137,6 @@ def empty_choice(name: str, is_required: bool) -> str:
     if not is_required:
         return "None"
     return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
-
-
-def explain_empty(field: Any, operator: Any) -> None:
-    """If the field of a form has no rows to choose from, start its help text with a link to the
-    page that adds a row.
-    """
-    if field.queryset.exists():
-        return
-    opts = field.queryset.model._meta
-    has_others = opts.default_manager.exists()
-    note = f"No {row_name(opts, 0)} {'that you can choose' if has_others else 'yet'}."
-    manager: Any = admin.site.get_model_admin(opts.model)
-    if operator.has_perm(f"{opts.app_label}.{get_permission_codename('add', opts)}"):
-        url = reverse(manager.first_page) if manager.first_page else manager.url("add")
-        link = (
-            '<a class="text-primary-700 underline dark:text-primary-400" href="{}">Create one</a>'
-        )
-        shown = format_html("{} " + link, note, url)
-    else:
-        shown = format_html("{} Ask an administrator to create one.", note)
-    field.help_text = format_html("{}<br>{}", shown, field.help_text) if field.help_text else shown
 
 
 def without_links(found: Any) -> Any:

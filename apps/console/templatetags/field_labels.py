@@ -12,7 +12,6 @@ from apps.catalog.history.display import RenderedDifference
 from apps.catalog.models import Application
 from apps.console.manifest_editor.form_schema import split_words
 from apps.console.studio.field_labels import (
-    ALL_FIELDS,
     STEP,
     Part,
     application_label,
@@ -21,6 +20,7 @@ from apps.console.studio.field_labels import (
     split_path,
     with_words,
 )
+from apps.console.studio.sections import ALL_FIELDS
 from apps.manifest.problems import ROOT
 
 register = template.Library()

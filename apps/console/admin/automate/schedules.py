@@ -20,13 +20,13 @@ from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application
 from apps.console.admin.callers import person_name
 from apps.console.admin.list_cells import account_cell, account_link, two_lines
+from apps.console.admin.rows.row_choices import explain_empty
 from apps.console.admin.theme import (
     TEXT_INPUT,
     Admin,
     CheckboxChoices,
     SearchedSelect,
     Select,
-    explain_empty,
 )
 from apps.console.operated_schedules import (
     is_ruled,

@@ -22,7 +22,8 @@ from apps.console.admin.build.application_figures import week_figures
 from apps.console.admin.callers import person_name
 from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import RowLink, row_links, two_lines
-from apps.console.admin.theme import Admin, UserFilter
+from apps.console.admin.rows.row_choices import UserFilter
+from apps.console.admin.theme import Admin
 
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"

@@ -28,7 +28,8 @@ from apps.catalog.access import accessible_rows
 from apps.catalog.acting_accounts import manageable
 from apps.catalog.models import Application, ApplicationVersion, OperatorKey, Role
 from apps.console.admin.list_cells import account_cell, account_link, two_lines
-from apps.console.admin.theme import Admin, UserFilter
+from apps.console.admin.rows.row_choices import UserFilter
+from apps.console.admin.theme import Admin
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 

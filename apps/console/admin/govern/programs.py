@@ -25,7 +25,8 @@ from apps.accounts.oauth import clients, programs
 from apps.accounts.oauth.connections import end_connections
 from apps.console.admin.list_cells import account_cell, copied_text, two_lines
 from apps.console.admin.rows.named_rows import NamedRows, named_application
-from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin, UserFilter
+from apps.console.admin.rows.row_choices import UserFilter
+from apps.console.admin.theme import Admin, BoundedPaginator, ReadOnlyAdmin
 from apps.errors import Refused
 
 admin.site.unregister(Client)  # `ProgramAdmin` shows programs.
